@@ -1,0 +1,140 @@
+"""Content-addressed storage of what programs write, and growing tails for what they append.
+
+Owns the files below one folder of the app's data. Never touches the person's folders. Thread: one
+stage's worker at a time writes a `Tail`; `BlobStore` itself is safe from any thread, since every
+blob is written under a name of its own and renamed into place.
+"""
+
+# ruff: noqa: PTH103, PTH105, PTH110, PTH120, PTH123
+# Plain `os` calls: called for every write; names may hold surrogates, which os takes as they are.
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+CHUNK_BYTES = 1024 * 1024
+_TAIL_MEMORY_BYTES = 1024 * 1024
+
+
+class BlobStore:
+    """Blobs by sha256 below `folder`: `folder/ab/abcdef...`, written once, never changed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._scratch = folder / "scratch"
+        self._scratch.mkdir(parents=True, exist_ok=True)
+
+    def put(self, data: bytes) -> tuple[str, int]:
+        """Store `data`; returns its sha256 (hex) and size. OSError when the disk is full."""
+        digest = hashlib.sha256(data).hexdigest()
+        if not os.path.exists(self._place(digest)):
+            self._write(digest, lambda out: out.write(data))
+        return digest, len(data)
+
+    def put_stream(self, stream: BinaryIO) -> tuple[str, int]:
+        """Store all of `stream` without holding it in memory; returns sha256 (hex) and size."""
+        hasher = hashlib.sha256()
+        size_bytes = 0
+        handle, name = tempfile.mkstemp(dir=self._scratch)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                while chunk := stream.read(CHUNK_BYTES):
+                    hasher.update(chunk)
+                    size_bytes += len(chunk)
+                    out.write(chunk)
+                out.flush()
+                os.fsync(out.fileno())
+            self._settle(name, hasher.hexdigest())
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        return hasher.hexdigest(), size_bytes
+
+    def open(self, sha256: str) -> BinaryIO:
+        """A read-only stream over a blob; FileNotFoundError when it is not here."""
+        return open(self._place(sha256), "rb")
+
+    def path_of(self, sha256: str) -> Path:
+        """Where a blob is kept."""
+        return Path(self._place(sha256))
+
+    def delete(self, sha256: str) -> None:
+        """Forget a blob; one that is not here is fine."""
+        self.path_of(sha256).unlink(missing_ok=True)
+
+    def collect(self, keep: Iterable[str]) -> int:
+        """Delete every blob not in `keep`; returns the bytes that became free."""
+        kept = set(keep)
+        freed_bytes = 0
+        for path in self.folder.glob("??/*"):
+            if path.name not in kept:
+                freed_bytes += path.stat().st_size
+                path.unlink(missing_ok=True)
+        return freed_bytes
+
+    def tail(self, owner: object) -> Tail:
+        """A new, empty tail for `owner` to append to; overflow is kept in the scratch folder."""
+        return Tail(str(self._scratch), owner)
+
+    def _place(self, sha256: str) -> str:
+        return f"{self.folder}/{sha256[:2]}/{sha256}"
+
+    def _write(self, digest: str, fill: Callable[[BinaryIO], object]) -> None:
+        handle, name = tempfile.mkstemp(dir=self._scratch)
+        try:
+            with os.fdopen(handle, "wb") as out:
+                fill(out)
+            self._settle(name, digest)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def _settle(self, name: str, digest: str) -> None:
+        place = self._place(digest)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.replace(name, place)
+
+
+class Tail:
+    """Bytes appended to a file since its content was last whole; only ever grows.
+
+    Small tails live in memory, large ones in a scratch file that goes away with the object. A
+    reader names how many bytes it may see, so an older layer keeps its shorter view. `owner`: the
+    epoch that may append; every other one starts a tail of its own.
+    """
+
+    __slots__ = ("_file", "_memory", "_scratch", "owner", "size_bytes")
+
+    def __init__(self, scratch: str, owner: object) -> None:
+        self.owner = owner
+        self._scratch = scratch
+        self._memory = bytearray()
+        self._file: BinaryIO | None = None
+        self.size_bytes = 0
+
+    def append(self, data: bytes) -> None:
+        """Add `data` at the end; OSError when the scratch disk is full."""
+        self._memory += data
+        self.size_bytes += len(data)
+        if len(self._memory) > _TAIL_MEMORY_BYTES:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - lives on
+            self._file.seek(0, os.SEEK_END)
+            self._file.write(self._memory)
+            self._memory.clear()
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes from `start` up to, not including, `end`."""
+        in_file = self.size_bytes - len(self._memory)
+        data = b""
+        if self._file is not None and start < in_file:
+            self._file.seek(start)
+            data = self._file.read(min(end, in_file) - start)
+        if end > in_file:
+            data += bytes(self._memory[max(0, start - in_file) : end - in_file])
+        return data

@@ -1,0 +1,92 @@
+"""What a program cannot have here, and what to use instead.
+
+Owns the words of refusals. They are read by a model: one sentence, with the way that works.
+Pure; any thread.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from sandbox.dialect_context import Rewriting
+
+_TABLES = "Use the csv and json modules with plain lists and dicts."
+_NETWORK = "A program here has no network of its own; work with the files that are there."
+_COMMANDS = "Commands cannot be run from a program; use os, pathlib and shutil for files."
+_GUI = "Return a text as the answer instead of opening windows."
+
+REFUSED_MODULES: dict[str, str] = {
+    "pandas": _TABLES,
+    "numpy": "Use plain lists, sum(), min(), max(), math and statistics.",
+    "openpyxl": "Write a .csv file with the csv module.",
+    "xlsxwriter": "Write a .csv file with the csv module.",
+    "requests": _NETWORK,
+    "httpx": _NETWORK,
+    "aiohttp": _NETWORK,
+    "socket": _NETWORK,
+    "ftplib": _NETWORK,
+    "smtplib": _NETWORK,
+    "urllib.request": _NETWORK,
+    "subprocess": _COMMANDS,
+    "multiprocessing": "Write a plain loop.",
+    "threading": "Write a plain loop.",
+    "concurrent.futures": "Write a plain loop.",
+    "tkinter": _GUI,
+    "matplotlib": _GUI,
+    "argparse": "There are no command line arguments; put the values into the program.",
+    "click": "There are no command line arguments; put the values into the program.",
+    "sqlite3": "Use lists and dicts, and the csv module for files.",
+    "pickle": "Use the json module.",
+    "ctypes": "Use ordinary Python.",
+    "importlib": "Import modules by their name.",
+    "PIL": "Images can be renamed, moved and copied, not changed.",
+    "bs4": "Use the re module on the text.",
+    "yaml": "Read the lines of the file yourself, or use json.",
+    "dotenv": "Read the lines of the file yourself.",
+    "tqdm": "Write the plain loop, without a progress bar.",
+    "enum": "Use plain string constants.",
+    "signal": "Leave it out.",
+    "chardet": "Try open(path, encoding='utf-8') and then encoding='latin-1'.",
+}
+
+REFUSED_FUNCTIONS: dict[str, str] = {
+    "os.system": _COMMANDS,
+    "os.popen": _COMMANDS,
+    "os.startfile": _GUI,
+    "os.execv": _COMMANDS,
+    "os.fork": _COMMANDS,
+    "os.kill": "A program cannot end other programs.",
+    "os.symlink": "Links cannot be made; copy the file with shutil.copy2.",
+    "os.link": "Links cannot be made; copy the file with shutil.copy2.",
+    "os.chown": "Owners cannot be changed.",
+    "shutil.chown": "Owners cannot be changed.",
+    "shutil.which": _COMMANDS,
+    "shutil.disk_usage": "Sum the sizes of the files with path.stat().st_size.",
+    "input": "Nobody can answer while the program runs; put the value into the program.",
+    "breakpoint": "Leave it out.",
+    "__import__": "Import modules by their name at the top.",
+}
+
+REFUSED_METHODS: dict[str, str] = {
+    "symlink_to": "Links cannot be made; copy the file with shutil.copy2.",
+    "hardlink_to": "Links cannot be made; copy the file with shutil.copy2.",
+}
+
+
+def refuse_module(rewriting: Rewriting, node: ast.stmt, module: str) -> None:
+    """Raise `ProgramFaultError` when `module` cannot be had and is known."""
+    for name in (module, module.split(".")[0]):
+        if name in REFUSED_MODULES:
+            raise rewriting.refuse(
+                node, f"the module {name} is not available", REFUSED_MODULES[name]
+            )
+
+
+def refuse_call(rewriting: Rewriting, node: ast.Call, dotted: str | None) -> None:
+    """Raise `ProgramFaultError` when the called function cannot be had."""
+    if dotted in REFUSED_FUNCTIONS:
+        raise rewriting.refuse(node, f"{dotted}() is not available", REFUSED_FUNCTIONS[dotted])
+    if isinstance(node.func, ast.Attribute):
+        method = node.func.attr
+        if method in REFUSED_METHODS and method not in rewriting.methods:
+            raise rewriting.refuse(node, f"{method}() is not available", REFUSED_METHODS[method])

@@ -1,0 +1,140 @@
+"""Hints for faults: the nearest file, name, column or attribute, and what to use instead.
+
+Owns the words that help a model to repair its program. Reads the stage, changes nothing.
+Thread: the runner's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from sandbox.dialect_imports import NATIVE_MODULES
+from sandbox.dialect_refusals import REFUSED_MODULES
+from sandbox.host_files import HostPaths
+from sandbox.host_modules import HOST_MODULE_NAMES
+from sandbox.names import real, shown
+from sandbox.prelude import PRELUDE_MODULES
+
+_SHOWN_NAMES = 12
+_LISTED_NAMES = 2_000
+_QUOTED = re.compile(r"'([^']+)'")
+_TYPES: dict[str, type] = {
+    "str": str,
+    "list": list,
+    "dict": dict,
+    "set": set,
+    "tuple": tuple,
+    "bytes": bytes,
+    "int": int,
+    "float": float,
+    "PosixPath": Path,
+}
+
+
+class Hints:
+    """Finds a hint for an error of a program that ran on `paths`."""
+
+    def __init__(self, paths: HostPaths, source: str) -> None:
+        self._paths = paths
+        self._source = source
+
+    def hint(self, name: str, message: str) -> str:
+        """One or two sentences, or empty."""
+        match name:
+            case "FileNotFoundError":
+                return self._missing_file(message)
+            case "KeyError":
+                return self._missing_key(message)
+            case "NameError" | "UnboundLocalError":
+                return self._missing_name(message)
+            case "AttributeError":
+                return _missing_attribute(message)
+            case "ModuleNotFoundError" | "ImportError":
+                return _missing_module(message)
+            case _:
+                return _FIXED.get(name, "")
+
+    def _missing_file(self, message: str) -> str:
+        found = _QUOTED.findall(message)
+        if not found:
+            return ""
+        folder, _, wanted = real(found[-1] if "->" not in message else found[0]).rpartition("/")
+        if not folder.startswith("/"):
+            folder = f"{self._paths.cwd}/{folder}".rstrip("/")
+        try:
+            names = [shown(name) for name in self._paths.stage.listdir(folder)[:_LISTED_NAMES]]
+        except OSError:
+            return f"The folder {shown(folder)} does not exist; look at the folder listing."
+        return " ".join((_did_you_mean(shown(wanted), names), _contents(names))).strip()
+
+    def _missing_key(self, message: str) -> str:
+        header = self._paths.csv_header
+        key = message.strip("'\"")
+        if header is None:
+            return ""
+        file, columns = header
+        meant = _did_you_mean(key, columns)
+        listed = ", ".join(repr(column) for column in columns[:30])
+        return f"{meant} The columns of {file} are: {listed}.".strip()
+
+    def _missing_name(self, message: str) -> str:
+        found = _QUOTED.search(message)
+        if found is None:
+            return ""
+        known = {*re.findall(r"\b[A-Za-z_]\w*\b", self._source), *dir(builtins)}
+        known.discard(found.group(1))
+        meant = _did_you_mean(found.group(1), sorted(known))
+        return meant or "Define it before using it."
+
+
+_FIXED = {
+    "UnicodeDecodeError": "The file is not UTF-8 text; try open(path, encoding='latin-1') or "
+    "'utf-8-sig', or open(path, 'rb') for a binary file.",
+    "RecursionError": "The function calls itself without end; use a loop.",
+    "IsADirectoryError": "That is a folder; skip it with path.is_file().",
+    "NotADirectoryError": "That is a file, not a folder; check with path.is_dir().",
+    "FileExistsError": "It exists already; use exist_ok=True or another name.",
+    "JSONDecodeError": "The text is not valid JSON; look at what is in the file first.",
+    "ZeroDivisionError": "Check that there is something to divide by.",
+}
+
+
+def _did_you_mean(wanted: str, names: Iterable[str]) -> str:
+    names = list(names)
+    by_case = [name for name in names if name.casefold() == wanted.casefold()]
+    close = by_case or get_close_matches(wanted, names, n=1, cutoff=0.6)
+    return f"Did you mean {close[0]!r}?" if close else ""
+
+
+def _contents(names: list[str]) -> str:
+    if not names:
+        return "The folder is empty."
+    more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+    return f"The folder contains: {', '.join(names[:_SHOWN_NAMES])}{more}."
+
+
+def _missing_attribute(message: str) -> str:
+    found = _QUOTED.findall(message)
+    if len(found) < 2:
+        return ""
+    kind, attribute = found[0], found[-1]
+    if kind in _TYPES:
+        names = [name for name in dir(_TYPES[kind]) if not name.startswith("_")]
+        return _did_you_mean(attribute, names)
+    if message.startswith("module"):
+        return f"{kind}.{attribute} is not available here; use another function."
+    return ""
+
+
+def _missing_module(message: str) -> str:
+    found = _QUOTED.findall(message)
+    if found and found[0] in REFUSED_MODULES:
+        return REFUSED_MODULES[found[0]]
+    if message.startswith("cannot import name"):
+        return "That name is not available here; write it yourself or use another."
+    known = sorted(NATIVE_MODULES | HOST_MODULE_NAMES | PRELUDE_MODULES)
+    return f"Available modules: {', '.join(known)}."

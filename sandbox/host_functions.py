@@ -1,0 +1,237 @@
+"""Answers the calls that the bridge puts into programs (`__dd_open`, `__dd_exit`, ...).
+
+Owns their meaning, each as the Python function that it replaces. Thread: the runner's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from sandbox.effects import Effect
+from sandbox.host_answer import Answer
+from sandbox.host_files import HostPaths, stat_result
+from sandbox.names import shown
+from sandbox.textcodec import TextOptions, decode, encode
+
+
+class HostFunctions:
+    """The bridge's host functions, by name. `exit_code`: what the program gave to `sys.exit`."""
+
+    def __init__(self, paths: HostPaths) -> None:
+        self._paths = paths
+        self._stage = paths.stage
+        self.exit_code: object = None
+        self.exited = False
+        self._calls: dict[str, Callable[..., Answer]] = {
+            "__dd_at": lambda: Answer(do=lambda: None),
+            "__dd_cwd": self._cwd,
+            "__dd_open": self._open,
+            "__dd_load": self._load,
+            "__dd_save": self._save,
+            "__dd_read_text": self._read_text,
+            "__dd_write_text": self._write_text,
+            "__dd_touch": self._touch,
+            "__dd_chmod": self._chmod,
+            "__dd_utime": self._utime,
+            "__dd_removedirs": self._removedirs,
+            "__dd_renames": self._renames,
+            "__dd_access": self._access,
+            "__dd_lstat": self._lstat,
+            "__dd_samefile": self._samefile,
+            "__dd_lexists": self._lexists,
+            "__dd_exit": self._exit,
+            "__dd_getlogin": lambda: Answer(do=lambda: "user"),
+            "__dd_getpid": lambda: Answer(do=lambda: 1),
+            "__dd_home": lambda: Answer(do=lambda: PurePosixPath(Path.home().as_posix())),
+            "__dd_fromtimestamp": self._fromtimestamp,
+            "__dd_utcfromtimestamp": self._utcfromtimestamp,
+            "__dd_datefromtimestamp": self._datefromtimestamp,
+        }
+
+    def answer(
+        self, name: str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> Answer | None:
+        """What call `name` would do, or None for an unknown call; raises what Python raises."""
+        call = self._calls.get(name)
+        return None if call is None else call(*args, **kwargs)
+
+    def _cwd(self, path: str) -> Answer:
+        self._paths.cwd = self._paths.path(path)
+        return Answer(do=lambda: None)
+
+    def _open(
+        self,
+        file: object,
+        mode: str = "r",
+        buffering: int = -1,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+        closefd: bool = True,
+        opener: None = None,
+    ) -> Answer:
+        del buffering, closefd, opener
+        if "b" in mode and (encoding or errors or newline):
+            raise ValueError("binary mode doesn't take an encoding, errors or newline argument")
+        if "+" in mode:
+            raise ValueError(f"mode {mode!r} must be written as a constant in the call of open()")
+        options = TextOptions(encoding=encoding, errors=errors, newline=newline).checked()
+        return self._paths.open_file(self._paths.path(file), mode, options)
+
+    def _load(self, file: object, mode: str, options: Sequence[str | None]) -> Answer:
+        """The content for a handle that reads and writes; `mode` may create or empty the file."""
+        path = self._paths.path(file)
+        kind = mode.replace("b", "").replace("t", "").replace("+", "")
+        text = _options(options)
+        empty: str | bytes = b"" if "b" in mode else ""
+        if kind == "r" or (kind == "a" and self._stage.exists(path)):
+            effect, read = self._paths.read(path)
+            do = read if "b" in mode else lambda: decode(read(), text)
+            return Answer(effects=(effect,), do=do)
+        opened = self._paths.open_file(path, kind, text)
+
+        def create() -> str | bytes:
+            opened.do()
+            return empty
+
+        return Answer(effects=opened.effects, do=create)
+
+    def _save(self, file: object, content: str | bytes, options: Sequence[str | None]) -> Answer:
+        data = content if isinstance(content, bytes) else encode(content, _options(options))
+        return self._paths.write(self._paths.path(file), data, len(content))
+
+    def _read_text(
+        self,
+        path: object,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+    ) -> Answer:
+        options = TextOptions(encoding=encoding, errors=errors, newline=newline).checked()
+        return self._paths.read_text(self._paths.path(path), options)
+
+    def _write_text(
+        self,
+        path: object,
+        data: str,
+        encoding: str | None = None,
+        errors: str | None = None,
+        newline: str | None = None,
+    ) -> Answer:
+        if not isinstance(data, str):  # pyright: ignore[reportUnnecessaryIsInstance] - of a program
+            raise TypeError(f"data must be str, not {type(data).__name__}")
+        options = TextOptions(encoding=encoding, errors=errors, newline=newline).checked()
+        return self._paths.write(self._paths.path(path), encode(data, options), len(data))
+
+    def _touch(self, path: object, mode: int = 0o666, exist_ok: bool = True) -> Answer:
+        del mode
+        text = self._paths.path(path)
+        if self._stage.exists(text):
+            if not exist_ok:
+                raise FileExistsError(17, "File exists", text)
+            return self._changed(text, lambda: self._stage.touch(text))
+        effect = self._paths.effect("create", text, size_bytes=0)
+        return Answer(effects=(effect,), do=lambda: self._stage.touch(text))
+
+    def _chmod(self, path: object, mode: int, *, follow_symlinks: bool = True) -> Answer:
+        del follow_symlinks
+        text = self._paths.path(path)
+        return self._changed(text, lambda: self._stage.chmod(text, mode))
+
+    def _utime(
+        self,
+        path: object,
+        times: tuple[float, float] | None = None,
+        *,
+        ns: tuple[int, int] | None = None,
+    ) -> Answer:
+        text = self._paths.path(path)
+        if ns is not None:
+            mtime_ns = ns[1]
+        elif times is not None:
+            mtime_ns = int(times[1] * 1_000_000_000)
+        else:
+            mtime_ns = time.time_ns()
+        return self._changed(text, lambda: self._stage.utime(text, mtime_ns))
+
+    def _changed(self, path: str, do: Callable[[], None]) -> Answer:
+        """A change of a file's or folder's metadata; raises when there is none."""
+        folder = self._stage.stat(path).is_dir
+        return Answer(effects=(self._paths.effect("modify", path, folder=folder),), do=do)
+
+    def _removedirs(self, name: object) -> Answer:
+        path = self._paths.path(name)
+        gone = [path]
+        parent = PurePosixPath(path).parent.as_posix()
+        child = PurePosixPath(path).name
+        roots = {grant.path.as_posix() for grant in self._stage.grants}
+        while parent not in roots and self._stage.listdir(parent) == [child]:
+            gone.append(parent)
+            child, parent = PurePosixPath(parent).name, PurePosixPath(parent).parent.as_posix()
+
+        def do() -> None:
+            for folder in gone:
+                self._stage.rmdir(folder)
+
+        effects: list[Effect] = [self._paths.effect("delete", p, folder=True) for p in gone]
+        return Answer(effects=tuple(effects), do=do)
+
+    def _renames(self, old: object, new: object) -> Answer:
+        source, target = self._paths.path(old), self._paths.path(new)
+        effect = self._paths.effect("move", source, target=target)
+        return Answer(effects=(effect,), do=lambda: self._stage.rename(source, target))
+
+    def _access(self, path: object, mode: int) -> Answer:
+        text = self._paths.path(path)
+        writable = {
+            grant.path.as_posix() for grant in self._stage.grants if grant.rights == "write"
+        }
+
+        def do() -> bool:
+            if not self._stage.exists(text):
+                return False
+            inside = any(text == root or text.startswith(f"{root}/") for root in writable)
+            return inside if mode & os.W_OK else True
+
+        return Answer(do=do)
+
+    def _lstat(self, path: object) -> Answer:
+        text = self._paths.path(path)
+        return Answer(do=lambda: stat_result(self._stage.stat(text, follow=False)))
+
+    def _samefile(self, first: object, second: object) -> Answer:
+        one, two = self._paths.path(first), self._paths.path(second)
+        self._stage.stat(one)
+        self._stage.stat(two)
+        return Answer(do=lambda: os.path.normpath(one) == os.path.normpath(two))
+
+    def _lexists(self, path: object) -> Answer:
+        text = self._paths.path(path)
+        return Answer(do=lambda: self._stage.is_symlink(text) or self._stage.exists(text))
+
+    def _exit(self, code: object = None) -> Answer:
+        self.exited, self.exit_code = True, code
+
+        def do() -> object:
+            raise SystemExit("" if code is None else shown(str(code)))
+
+        return Answer(do=do)
+
+    def _fromtimestamp(self, timestamp: float, tz: dt.tzinfo | None = None) -> Answer:
+        return Answer(do=lambda: dt.datetime.fromtimestamp(timestamp, tz))
+
+    def _utcfromtimestamp(self, timestamp: float) -> Answer:
+        moment = dt.datetime.fromtimestamp(timestamp, dt.UTC)
+        return Answer(do=lambda: moment.replace(tzinfo=None))
+
+    def _datefromtimestamp(self, timestamp: float) -> Answer:
+        return Answer(do=lambda: dt.date.fromtimestamp(timestamp))  # noqa: DTZ012 - as Python's
+
+
+def _options(values: Sequence[str | None]) -> TextOptions:
+    encoding, errors, newline = values
+    return TextOptions(encoding=encoding, errors=errors, newline=newline).checked()

@@ -1,0 +1,516 @@
+"""The helper functions that bridged programs call, in the interpreter's own Python.
+
+Owns the text that is fed once into each new session, and the names it defines. Names that start
+with `__dd_` belong to the bridge; those not defined here are host functions. Pure; any thread.
+"""
+
+from __future__ import annotations
+
+PRELUDE_MODULES = frozenset(
+    {"heapq", "bisect", "operator", "logging", "io", "pprint", "warnings", "contextlib"}
+)
+
+PRELUDE = """
+import os as __dd_os
+import re as __dd_re
+import sys as __dd_sys
+import csv as __dd_csv
+import binascii as __dd_binascii
+import tomllib as __dd_tomllib
+import decimal as __dd_decimal
+from pathlib import Path as __dd_Path
+
+__dd_error_csv = __dd_csv.Error
+__dd_error_re = __dd_re.error
+__dd_error_binascii = __dd_binascii.Error
+__dd_error_toml = __dd_tomllib.TOMLDecodeError
+__dd_error_decimal = __dd_decimal.InvalidOperation
+
+
+class __dd_Type:
+    def __getitem__(self, item):
+        return self
+
+    def __or__(self, other):
+        return self
+
+    def __ror__(self, other):
+        return self
+
+    def __call__(self, *args, **kwargs):
+        return args[-1] if args else None
+
+
+__dd_type = __dd_Type()
+
+
+def __dd_nothing(*args, **kwargs):
+    return None
+
+
+def __dd_show(value):
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and isinstance(value[0], __dd_Path):
+        return str([str(item) for item in value])
+    return str(value)
+
+
+def __dd_order(value):
+    if isinstance(value, __dd_Path):
+        return str(value).split('/')
+    if isinstance(value, tuple):
+        return tuple([__dd_order(item) for item in value])
+    if isinstance(value, list):
+        return [__dd_order(item) for item in value]
+    return value
+
+
+def __dd_keys(items, key):
+    if key is None:
+        return [__dd_order(item) for item in items]
+    return [__dd_order(key(item)) for item in items]
+
+
+def __dd_sorted(iterable, /, *, key=None, reverse=False):
+    items = list(iterable)
+    keys = __dd_keys(items, key)
+    places = sorted(range(len(items)), key=lambda place: keys[place], reverse=reverse)
+    return [items[place] for place in places]
+
+
+def __dd_sort(items, /, *, key=None, reverse=False):
+    if not isinstance(items, list):
+        return items.sort(key=key, reverse=reverse)
+    items[:] = __dd_sorted(items, key=key, reverse=reverse)
+    return None
+
+
+def __dd_best(name, choose, args, options):
+    items = list(args[0]) if len(args) == 1 else list(args)
+    if not items:
+        if 'default' in options:
+            return options['default']
+        raise ValueError(name + '() iterable argument is empty')
+    keys = __dd_keys(items, options.get('key'))
+    return items[choose(range(len(items)), key=lambda place: keys[place])]
+
+
+def __dd_min(*args, **options):
+    return __dd_best('min', min, args, options)
+
+
+def __dd_max(*args, **options):
+    return __dd_best('max', max, args, options)
+
+
+def __dd_map(function, *iterables):
+    if len(iterables) == 1:
+        return iter([function(item) for item in iterables[0]])
+    return iter([function(*items) for items in zip(*iterables)])
+
+
+def __dd_filter(function, iterable):
+    if function is None:
+        return iter([item for item in iterable if item])
+    return iter([item for item in iterable if function(item)])
+
+
+def __dd_joined(lines, like=None):
+    items = list(lines)
+    if items and isinstance(items[0], bytes):
+        return b''.join(items)
+    if not items and like is not None and 'b' in str(like.mode):
+        return b''
+    return ''.join(items)
+
+
+def __dd_text(args, sep, end):
+    sep = ' ' if sep is None else sep
+    end = chr(10) if end is None else end
+    return sep.join([str(item) for item in args]) + end
+
+
+def __dd_print(*args, sep=None, end=None, file=None, flush=False, at=None):
+    if file is None or file is __dd_sys.stdout or file is __dd_sys.stderr:
+        print(__dd_text(args, sep, end), end='')
+        return None
+    file.write(__dd_text(args, sep, end))
+    return None
+
+
+def __dd_write_out(text):
+    print(text, end='')
+    return len(text)
+
+
+def __dd_error_text(*args):
+    return str(args)
+
+
+__dd_slice = '__dd_slice'
+
+
+def __dd_delete(container, key):
+    if isinstance(key, tuple) and len(key) == 4 and key[0] == __dd_slice:
+        start, stop, step = key[1], key[2], key[3]
+        gone = set(list(range(len(container)))[start:stop:step])
+        container[:] = [item for place, item in enumerate(container) if place not in gone]
+        return None
+    if isinstance(container, (dict, list)):
+        container.pop(key)
+        return None
+    container.__delitem__(key)
+    return None
+
+
+def __dd_parents(path):
+    found = []
+    while path.parent != path:
+        path = path.parent
+        found.append(path)
+    return found
+
+
+def __dd_chdir(path):
+    __dd_os.chdir(path)
+    __dd_cwd(__dd_os.getcwd())
+
+
+def __dd_re_sub(pattern, repl, string, count=0, flags=0):
+    if isinstance(repl, str):
+        return __dd_re.sub(pattern, repl, string, count=count, flags=flags)
+    compiled = __dd_re.compile(pattern, flags) if isinstance(pattern, str) else pattern
+    return __dd_substitute(compiled, repl, string, count)
+
+
+def __dd_substitute(compiled, repl, string, count):
+    parts = []
+    at = 0
+    done = 0
+    for found in compiled.finditer(string):
+        if count and done >= count:
+            break
+        parts.append(string[at:found.start()])
+        parts.append(repl(found))
+        at = found.end()
+        done += 1
+    parts.append(string[at:])
+    return ''.join(parts)
+
+
+def __dd_pattern_sub(pattern, repl, string, count=0):
+    if isinstance(repl, str):
+        return pattern.sub(repl, string, count)
+    return __dd_substitute(pattern, repl, string, count)
+
+
+class __dd_Text:
+    def __init__(self, content, name='', mode='r', save=None):
+        self.content = content
+        self.name = name
+        self.mode = mode
+        self.save = save
+        self.at = len(content) if 'a' in mode else 0
+        self.changed = False
+        self.closed = False
+        self.newline = chr(10) if isinstance(content, str) else b'\\n'
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.close()
+        return False
+
+    def __iter__(self):
+        return iter(self.readlines())
+
+    def read(self, size=-1):
+        end = len(self.content) if size is None or size < 0 else self.at + size
+        found = self.content[self.at:end]
+        self.at += len(found)
+        return found
+
+    def readline(self):
+        end = self.content.find(self.newline, self.at)
+        end = len(self.content) if end < 0 else end + 1
+        return self.read(end - self.at)
+
+    def readlines(self):
+        lines = self.read().split(self.newline)
+        last = lines.pop()
+        return [line + self.newline for line in lines] + ([last] if last else [])
+
+    def write(self, data):
+        if 'a' in self.mode:
+            self.at = len(self.content)
+        self.content = self.content[:self.at] + data + self.content[self.at + len(data):]
+        self.at += len(data)
+        self.changed = True
+        return len(data)
+
+    def getvalue(self):
+        return self.content
+
+    def seek(self, offset, whence=0):
+        if whence == 1:
+            offset += self.at
+        elif whence == 2:
+            offset += len(self.content)
+        self.at = offset
+        return offset
+
+    def tell(self):
+        return self.at
+
+    def truncate(self, size=None):
+        size = self.at if size is None else size
+        self.content = self.content[:size]
+        self.changed = True
+        return size
+
+    def flush(self):
+        if self.save is not None and self.changed:
+            __dd_save(self.name, self.content, self.save)
+            self.changed = False
+
+    def close(self):
+        self.flush()
+        self.closed = True
+
+
+def __dd_open_update(
+    file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, at=None
+):
+    options = [encoding, errors, newline]
+    content = __dd_load(file, mode, options)
+    opened = __dd_Text(content, str(file), mode, options)
+    return opened
+
+
+class __dd_Module:
+    pass
+
+
+__dd_module_io = __dd_Module()
+
+
+def __dd_string_io(initial_value='', newline=None):
+    return __dd_Text(initial_value, '', 'r+')
+
+
+def __dd_bytes_io(initial_bytes=b''):
+    return __dd_Text(initial_bytes, '', 'rb+')
+
+
+__dd_module_io.StringIO = __dd_string_io
+__dd_module_io.BytesIO = __dd_bytes_io
+
+
+__dd_module_heapq = __dd_Module()
+
+
+def __dd_heappush(heap, item):
+    heap.append(item)
+    place = len(heap) - 1
+    while place > 0:
+        parent = (place - 1) // 2
+        if not item < heap[parent]:
+            break
+        heap[place] = heap[parent]
+        place = parent
+    heap[place] = item
+
+
+def __dd_sift(heap, place):
+    item = heap[place]
+    size = len(heap)
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap[child + 1] < heap[child]:
+            child += 1
+        if not heap[child] < item:
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = item
+
+
+def __dd_heappop(heap):
+    last = heap.pop()
+    if not heap:
+        return last
+    first = heap[0]
+    heap[0] = last
+    __dd_sift(heap, 0)
+    return first
+
+
+def __dd_heapify(heap):
+    for place in range(len(heap) // 2 - 1, -1, -1):
+        __dd_sift(heap, place)
+
+
+def __dd_nlargest(n, iterable, key=None):
+    return __dd_sorted(iterable, key=key, reverse=True)[:n]
+
+
+def __dd_nsmallest(n, iterable, key=None):
+    return __dd_sorted(iterable, key=key)[:n]
+
+
+__dd_module_heapq.heappush = __dd_heappush
+__dd_module_heapq.heappop = __dd_heappop
+__dd_module_heapq.heapify = __dd_heapify
+__dd_module_heapq.nlargest = __dd_nlargest
+__dd_module_heapq.nsmallest = __dd_nsmallest
+
+__dd_module_bisect = __dd_Module()
+
+
+def __dd_bisect_left(a, x, lo=0, hi=None):
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if a[middle] < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def __dd_bisect_right(a, x, lo=0, hi=None):
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if x < a[middle]:
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+def __dd_insort(a, x):
+    a.insert(__dd_bisect_right(a, x), x)
+
+
+__dd_module_bisect.bisect_left = __dd_bisect_left
+__dd_module_bisect.bisect_right = __dd_bisect_right
+__dd_module_bisect.bisect = __dd_bisect_right
+__dd_module_bisect.insort = __dd_insort
+__dd_module_bisect.insort_right = __dd_insort
+
+__dd_module_operator = __dd_Module()
+
+
+def __dd_itemgetter(*items):
+    if len(items) == 1:
+        return lambda value: value[items[0]]
+    return lambda value: tuple([value[item] for item in items])
+
+
+def __dd_attribute(value, name):
+    for part in name.split('.'):
+        value = getattr(value, part)
+    return value
+
+
+def __dd_attrgetter(*names):
+    if len(names) == 1:
+        return lambda value: __dd_attribute(value, names[0])
+    return lambda value: tuple([__dd_attribute(value, name) for name in names])
+
+
+__dd_module_operator.itemgetter = __dd_itemgetter
+__dd_module_operator.attrgetter = __dd_attrgetter
+__dd_module_operator.add = lambda a, b: a + b
+__dd_module_operator.sub = lambda a, b: a - b
+__dd_module_operator.mul = lambda a, b: a * b
+__dd_module_operator.truediv = lambda a, b: a / b
+__dd_module_operator.eq = lambda a, b: a == b
+__dd_module_operator.lt = lambda a, b: a < b
+__dd_module_operator.gt = lambda a, b: a > b
+
+__dd_module_pprint = __dd_Module()
+__dd_module_pprint.pprint = lambda value, *args, **options: print(value)
+__dd_module_pprint.pformat = lambda value, *args, **options: repr(value)
+
+__dd_module_warnings = __dd_Module()
+__dd_module_warnings.warn = __dd_nothing
+__dd_module_warnings.filterwarnings = __dd_nothing
+__dd_module_warnings.simplefilter = __dd_nothing
+
+
+class __dd_Suppress:
+    def __init__(self, *kinds):
+        self.kinds = kinds
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, kind, error, trace):
+        return error is not None and isinstance(error, self.kinds)
+
+
+__dd_module_contextlib = __dd_Module()
+__dd_module_contextlib.suppress = __dd_Suppress
+
+
+class __dd_Logger:
+    def __init__(self, name='root'):
+        self.name = name
+        self.level = 30
+
+    def log(self, level, message, *args, **options):
+        if level < __dd_module_logging.level:
+            return None
+        text = str(message) % args if args else str(message)
+        names = {10: 'DEBUG', 20: 'INFO', 30: 'WARNING', 40: 'ERROR', 50: 'CRITICAL'}
+        print(names.get(level, 'Level ' + str(level)) + ':' + self.name + ':' + text)
+        return None
+
+    def debug(self, message, *args, **options):
+        self.log(10, message, *args)
+
+    def info(self, message, *args, **options):
+        self.log(20, message, *args)
+
+    def warning(self, message, *args, **options):
+        self.log(30, message, *args)
+
+    def error(self, message, *args, **options):
+        self.log(40, message, *args)
+
+    def exception(self, message, *args, **options):
+        self.log(40, message, *args)
+
+    def critical(self, message, *args, **options):
+        self.log(50, message, *args)
+
+    def setLevel(self, level):
+        __dd_module_logging.level = level
+
+    def addHandler(self, handler):
+        return None
+
+
+__dd_module_logging = __dd_Logger()
+__dd_module_logging.DEBUG = 10
+__dd_module_logging.INFO = 20
+__dd_module_logging.WARNING = 30
+__dd_module_logging.ERROR = 40
+__dd_module_logging.CRITICAL = 50
+
+
+def __dd_basic_config(**options):
+    level = options.get('level')
+    if level is not None:
+        __dd_module_logging.level = level
+
+
+__dd_module_logging.basicConfig = __dd_basic_config
+__dd_module_logging.getLogger = lambda name='root': __dd_Logger(name)
+"""

@@ -1,0 +1,78 @@
+"""Walking the stage: one listing per folder, no `stat` of what is only passed by.
+
+Owns the order (parents first, names sorted) and how links are treated. Thread: that of the stage.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sandbox.stage_tree import Place, StageTree, failure, mode_of
+from sandbox.tree import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class StageEntry:
+    """One entry of a scan. `path`: relative to where the scan began, POSIX form, '' for itself.
+
+    For a link, `is_dir` and `is_file` tell about what it leads to inside the folders; both are
+    False when it leads nowhere or out.
+    """
+
+    path: str
+    is_dir: bool
+    is_file: bool
+    is_symlink: bool
+
+
+_Listing = Iterator[tuple[str, Entry | os.DirEntry[str]]]
+
+
+def scan(
+    tree: StageTree, place: Place, *, max_depth: int | None, follow_symlinks: bool
+) -> Iterator[StageEntry]:
+    """`place` and what is below it. FileNotFoundError when nothing is there."""
+    if place.entry is None:
+        raise failure(2, place.path)
+    top_mode = mode_of(place.entry)
+    yield StageEntry("", stat.S_ISDIR(top_mode), stat.S_ISREG(top_mode), False)
+    if not stat.S_ISDIR(top_mode) or max_depth == 0:
+        return
+    stack: list[tuple[str, str, _Listing]] = [("", place.path, tree.children(place.entry))]
+    while stack:
+        prefix, folder, listing = stack[-1]
+        item = next(listing, None)
+        if item is None:
+            stack.pop()
+            continue
+        name, child = item
+        path = f"{folder}/{name}"
+        is_dir, is_file, is_link = _kinds(tree, path, child)
+        yield StageEntry(prefix + name, is_dir, is_file, is_link)
+        if not is_dir or (max_depth is not None and len(stack) >= max_depth):
+            continue
+        if not is_link:
+            below = child.path if isinstance(child, os.DirEntry) else child
+            stack.append((f"{prefix}{name}/", path, tree.children(below)))
+        elif follow_symlinks:
+            inner = tree.locate(path)
+            if inner.entry is not None and all(inner.path != level[1] for level in stack):
+                stack.append((f"{prefix}{name}/", inner.path, tree.children(inner.entry)))
+
+
+def _kinds(tree: StageTree, path: str, child: Entry | os.DirEntry[str]) -> tuple[bool, bool, bool]:
+    """Whether it is a folder, a file, a link."""
+    if isinstance(child, os.DirEntry):
+        if not child.is_symlink():
+            return child.is_dir(), child.is_file(), False
+    elif not stat.S_ISLNK(mode := mode_of(child)):
+        return stat.S_ISDIR(mode), stat.S_ISREG(mode), False
+    try:
+        target = tree.locate(path).entry
+    except OSError:  # leads out, in circles, or through a file: it is a link and no more
+        return False, False, True
+    mode = mode_of(target) if target is not None else 0
+    return stat.S_ISDIR(mode), stat.S_ISREG(mode), True

@@ -1,0 +1,165 @@
+"""Whether the disk is still what the stage saw, before anything is applied.
+
+Owns the comparison and its reasons; it changes nothing. Thread: one worker thread; blocks on the
+disk.
+"""
+
+# ruff: noqa: PTH208
+# Plain `os` calls: disk paths are strings with surrogates, as os gives them.
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sandbox.blobs import CHUNK_BYTES
+from sandbox.changeset import Base, Change
+from sandbox.stage_paths import Boundary, FolderGrant
+from sandbox.tree import base_of
+
+ConflictReason = Literal[
+    "gone", "changed", "occupied", "not-empty", "source-changed", "outside", "needs-another"
+]
+_HASHED_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A change that was not applied (or not undone), and why.
+
+    `reason`: "gone", "changed": what the stage saw is not there, or differs; "occupied": something
+    else is at the place; "not-empty": a folder has more in it; "source-changed": the file that is
+    copied from differs; "outside": a link or missing right leads out of what may be written;
+    "needs-another": it depends on a change with a conflict.
+    """
+
+    change_id: str
+    path: str
+    reason: ConflictReason
+    message: str
+
+
+_MESSAGES: dict[ConflictReason, str] = {
+    "gone": "It is not there any more.",
+    "changed": "It was changed by something else meanwhile.",
+    "occupied": "Something else is there now.",
+    "not-empty": "There is something in the folder that was not there before.",
+    "source-changed": "The file that its content comes from was changed meanwhile.",
+    "outside": "It is not inside a folder that may be changed.",
+    "needs-another": "It depends on another change that could not be made.",
+}
+
+
+def conflict(change: Change, reason: ConflictReason, path: str | None = None) -> Conflict:
+    """A conflict of `change` with its message; `path` where it is not the change's own."""
+    where = path if path is not None else change.path
+    return Conflict(change_id=change.id, path=where, reason=reason, message=_MESSAGES[reason])
+
+
+class Layout:
+    """Where things are on the disk now, against where the changes put them."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self.leaving = {c.path for c in changes if c.kind in ("move", "delete", "rmdir")}
+        self._moved_to = {c.target: c.path for c in changes if c.kind == "move" and c.target}
+        self._made = {c.path for c in changes if c.kind == "mkdir"}
+
+    def before(self, final_path: str) -> str | None:
+        """The disk's present path for a place; None inside a folder that does not exist yet."""
+        rest = ""
+        at = final_path
+        while at != "/" and at:
+            at, name = os.path.split(at)
+            rest = f"/{name}{rest}"
+            if at in self._moved_to:
+                return self._moved_to[at] + rest
+            if at in self._made:
+                return None
+        return final_path
+
+
+class Verifier:
+    """Checks changes one by one against the disk."""
+
+    def __init__(self, changes: Sequence[Change], grants: Sequence[FolderGrant]) -> None:
+        self._layout = Layout(changes)
+        self._boundary = Boundary(grants)
+        self._real: dict[str, bool] = {}
+
+    def check(self, change: Change) -> Conflict | None:
+        """The first thing that is wrong with applying `change`, or None."""
+        return next(self._problems(change), None)
+
+    def _problems(self, change: Change) -> Iterator[Conflict]:
+        for path in {change.path, change.final_path}:
+            if not self._may_write(path):
+                yield conflict(change, "outside", path)
+        if change.base is not None:
+            yield from self._check_base(change, change.path, change.base)
+        if change.kind == "rmdir" and not self._will_be_empty(change.path):
+            yield conflict(change, "not-empty")
+        if change.kind in ("create", "mkdir", "move"):
+            yield from self._check_target(change)
+        source, base = change.source, change.source_base
+        if source is not None and base is not None and difference(source, base) is not None:
+            yield conflict(change, "source-changed", source)
+
+    def _check_base(self, change: Change, path: str, base: Base) -> Iterator[Conflict]:
+        problem = difference(path, base)
+        if problem is not None:
+            yield conflict(change, problem, path)
+
+    def _check_target(self, change: Change) -> Iterator[Conflict]:
+        place = self._layout.before(change.final_path)
+        if change.replaces is not None and change.target_base is not None:
+            yield from self._check_base(change, change.replaces, change.target_base)
+        elif place is not None and place not in self._layout.leaving and os.path.lexists(place):
+            yield conflict(change, "occupied", change.final_path)
+
+    def _will_be_empty(self, folder: str) -> bool:
+        try:
+            return all(f"{folder}/{name}" in self._layout.leaving for name in os.listdir(folder))
+        except OSError:
+            return False
+
+    def _may_write(self, path: str) -> bool:
+        """Inside a grant to write, with no link on the way there, as the stage saw it."""
+        if not self._boundary.may_write(path):
+            return False
+        place = self._layout.before(path)
+        folder = os.path.split(place if place is not None else path)[0]
+        if folder not in self._real:
+            self._real[folder] = place is None or os.path.realpath(folder) == folder
+        return self._real[folder]
+
+
+def difference(path: str, base: Base) -> Literal["gone", "changed"] | None:
+    """How the disk's entry at `path` differs from `base`. A folder's time does not count."""
+    try:
+        st = os.lstat(path)
+    except OSError:
+        return "gone"
+    now = base_of(st)
+    same = (now.kind, now.inode, now.device, now.mode) == (
+        base.kind,
+        base.inode,
+        base.device,
+        base.mode,
+    )
+    if base.kind != "folder":
+        same = same and (now.size_bytes, now.mtime_ns) == (base.size_bytes, base.mtime_ns)
+    if same and base.sha256 is not None and base.size_bytes <= _HASHED_BYTES:
+        same = stat.S_ISREG(st.st_mode) and _digest(path) == base.sha256
+    return None if same else "changed"
+
+
+def _digest(path: str) -> str:
+    hasher = hashlib.sha256()
+    with open(path, "rb") as stream:  # noqa: PTH123 - a path with surrogates, as os gives it
+        while chunk := stream.read(CHUNK_BYTES):
+            hasher.update(chunk)
+    return hasher.hexdigest()
