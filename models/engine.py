@@ -1,0 +1,327 @@
+"""llama.cpp as the worker uses it: load, render, count, generate. Runs in the worker process only.
+
+Owns the native model and its evaluated prefix. Must not touch standard input or output; the
+worker (`worker.py`) does. Never imported by the app's own process, because a crash in here ends
+the process that it is in. Thread: the worker's main thread; `StopFlag` may be set from another.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any, cast
+
+import llama_cpp
+from jinja2 import TemplateError
+from llama_cpp import llama_chat_format
+
+from models.protocol import (
+    ChatMessage,
+    CommandError,
+    Done,
+    Evaluating,
+    FailureCode,
+    Finish,
+    Generate,
+    Load,
+)
+from models.text_pieces import TextPieces
+
+_BATCH_TOKENS = 256
+_PROGRESS_INTERVAL_S = 0.25
+
+_CHATML = (
+    "{% for m in messages %}"
+    "{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+"""For files that carry no template of their own."""
+
+
+class _StoppedError(Exception):
+    """The prompt's evaluation was ended by the stop flag."""
+
+
+class _CountedLlama(llama_cpp.Llama):
+    """A Llama whose prompt evaluation is counted, reported and ends when `stopping` is set."""
+
+    evaluated_tokens = 0
+    stopping: Event | None = None
+    report: Callable[[int], None] | None = None
+
+    def eval(self, tokens: Sequence[int]) -> None:
+        """Evaluate in batches; raises `_StoppedError` when told to stop."""
+        for start in range(0, len(tokens), _BATCH_TOKENS):
+            if self.stopping is not None and self.stopping.is_set():
+                raise _StoppedError
+            batch = tokens[start : start + _BATCH_TOKENS]
+            try:
+                super().eval(batch)
+            except RuntimeError as error:
+                if self.stopping is not None and self.stopping.is_set():
+                    raise _StoppedError from error
+                raise
+            self.evaluated_tokens += len(batch)
+            if self.report is not None:
+                self.report(self.n_tokens)
+
+
+class LlamaEngine:
+    """One loaded model with the prefix that it has already evaluated."""
+
+    def __init__(self, load: Load, stopping: Event) -> None:
+        """Load the file. Raises `CommandError` (`load_failed`, `no_memory`)."""
+        if not Path(load.path).is_file():
+            raise CommandError("load_failed", f"There is no file at {load.path}.")
+        try:
+            self._llama = _CountedLlama(
+                model_path=load.path,
+                n_ctx=load.context_tokens,
+                n_threads=load.threads,
+                n_threads_batch=load.threads,
+                n_batch=_BATCH_TOKENS,
+                n_ubatch=_BATCH_TOKENS,
+                n_gpu_layers=load.gpu_layers,
+                verbose=False,
+            )
+        except ValueError as error:
+            code: FailureCode = "no_memory" if "llama_context" in str(error) else "load_failed"
+            raise CommandError(code, str(error)) from error
+        except MemoryError as error:
+            raise CommandError("no_memory", "Not enough memory for this model.") from error
+        self._stopping = stopping
+        self._llama.stopping = stopping
+
+        # The callback object must outlive the context: llama.cpp keeps only its address.
+        def aborted(_data: object) -> bool:
+            return stopping.is_set()
+
+        self._abort = llama_cpp.ggml_abort_callback(aborted)
+        set_abort = cast("Callable[[Any, Any, Any], None]", llama_cpp.llama_set_abort_callback)
+        set_abort(self._llama.ctx, self._abort, None)
+        vocab = llama_cpp.llama_model_get_vocab(self._llama.model)
+        if vocab is None:
+            raise CommandError("load_failed", "The file has no vocabulary.")
+        self._vocab = vocab
+        self._bos = self._token_text(self._llama.token_bos())
+        self._template = self._chat_template()
+        self._control = self._control_pattern()
+
+    @property
+    def context_tokens(self) -> int:
+        """The size of the loaded context."""
+        return self._llama.n_ctx()
+
+    @property
+    def trained_context_tokens(self) -> int:
+        """What the model's makers trained it for."""
+        return int(llama_cpp.llama_model_n_ctx_train(self._llama.model))
+
+    @property
+    def description(self) -> str:
+        """Name of the model as its file gives it."""
+        return str(self._llama.metadata.get("general.name", ""))
+
+    def close(self) -> None:
+        """Free the model's memory."""
+        self._llama.close()
+
+    def tokenize(self, text: str, *, special: bool = False) -> list[int]:
+        """Tokens of `text`; `special`: control tokens in it are tokens, not characters."""
+        add_bos = special and not (self._bos and text.startswith(self._bos))
+        return self._llama.tokenize(text.encode(), add_bos=add_bos, special=special)
+
+    def render(self, messages: Sequence[ChatMessage]) -> str:
+        """The prompt for `messages` by the model's own template.
+
+        Control tokens inside contents are broken up, so that a file's text cannot end a message.
+        A template without a system role gets the system text in the first user message.
+        """
+        rows = [
+            {"role": m.role, "content": self._control.sub(_broken_up, m.content)} for m in messages
+        ]
+        try:
+            return self._rendered(rows)
+        except (TemplateError, ValueError) as error:
+            folded = _fold_system(rows)
+            if folded == rows:
+                raise CommandError("bad_request", f"The chat template failed: {error}") from error
+        try:
+            return self._rendered(folded)
+        except (TemplateError, ValueError) as error:
+            raise CommandError("bad_request", f"The chat template failed: {error}") from error
+
+    def generate(
+        self,
+        request: Generate,
+        *,
+        on_text: Callable[[str], None],
+        on_progress: Callable[[Evaluating], None],
+    ) -> Done:
+        """Generate until the model ends, the limit is met or the stop flag is set.
+
+        Raises `CommandError("context_full")` when the prompt leaves no room for a reply.
+        """
+        started = time.monotonic()
+        text = self.render(request.messages) if request.messages else request.prompt
+        prompt = self.tokenize(text, special=True)
+        room = self.context_tokens - len(prompt)
+        if room < 1:
+            raise CommandError(
+                "context_full",
+                f"The request has {len(prompt)} tokens; the context holds {self.context_tokens}.",
+            )
+        self._llama.evaluated_tokens = 0
+        self._llama.report = _progress_reporter(request.id, len(prompt), on_progress)
+        seed = secrets.randbits(31) if request.seed is None else request.seed & 0x7FFFFFFF
+        self._llama.set_seed(seed)
+        run = _Run(started=started, limit=min(request.max_tokens, room), stop=request.stop)
+        finish = self._reply(run, prompt, request, on_text)
+        evaluated = run.prompt_evaluated
+        if evaluated is None:
+            evaluated = self._llama.evaluated_tokens
+        return Done(
+            id=request.id,
+            finish=finish,
+            prompt_tokens=len(prompt),
+            cached_tokens=max(0, len(prompt) - evaluated) if run.first_token_s is not None else 0,
+            evaluated_tokens=evaluated,
+            completion_tokens=run.tokens,
+            first_token_s=run.first_token_s,
+            total_s=time.monotonic() - started,
+        )
+
+    def _reply(
+        self, run: _Run, prompt: list[int], request: Generate, on_text: Callable[[str], None]
+    ) -> Finish:
+        """Stream one reply into `on_text` and say how it ended."""
+        pieces = TextPieces(request.stop)
+        finish: Finish = "stop"
+        try:
+            for token in self._tokens(prompt, request):
+                if run.first_token_s is None:
+                    run.first_token_s = time.monotonic() - run.started
+                    run.prompt_evaluated = self._llama.evaluated_tokens
+                    self._llama.report = None
+                if self._stopping.is_set():
+                    finish = "stopped"
+                    break
+                if llama_cpp.llama_vocab_is_eog(self._vocab, token):
+                    break
+                run.tokens += 1
+                if text := pieces.push(self._piece(token)):
+                    on_text(text)
+                if pieces.stopped:
+                    return "stop"
+                if run.tokens >= run.limit:
+                    finish = "length"
+                    break
+        except _StoppedError:
+            finish = "stopped"
+            if self._keeps_no_history:
+                # A recurrent state cannot be cut back to the last whole batch.
+                self._llama.reset()
+        if text := pieces.flush():
+            on_text(text)
+        return finish
+
+    def _tokens(self, prompt: list[int], request: Generate) -> Iterator[int]:
+        """Sampled tokens; reuses what the context shares with the previous call."""
+        return self._llama.generate(prompt, temp=request.temperature, top_p=request.top_p)
+
+    @property
+    def _keeps_no_history(self) -> bool:
+        """Whether the model's memory is a running state and not a cache of every token."""
+        model = self._llama.model
+        return bool(
+            llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model)
+        )
+
+    def _rendered(self, rows: list[dict[str, str]]) -> str:
+        response = self._template(messages=cast("Any", rows), enable_thinking=False)
+        return str(response.prompt)
+
+    def _chat_template(self) -> llama_chat_format.Jinja2ChatFormatter:
+        """The file's own template in a sandboxed Jinja environment."""
+        template = self._llama.metadata.get("tokenizer.chat_template", _CHATML)
+        eos = self._token_text(self._llama.token_eos())
+        return llama_chat_format.Jinja2ChatFormatter(
+            template=str(template), eos_token=eos, bos_token=self._bos
+        )
+
+    def _control_pattern(self) -> re.Pattern[str]:
+        """Matches every control token of the vocabulary, as text."""
+        control = int(llama_cpp.LLAMA_TOKEN_ATTR_CONTROL)
+        texts: set[str] = set()
+        for token in range(self._llama.n_vocab()):
+            if int(llama_cpp.llama_vocab_get_attr(self._vocab, token)) & control:
+                texts.add(self._token_text(token))
+        known = sorted((text for text in texts if len(text) > 1), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, known)) or r"(?!)")
+
+    def _token_text(self, token: int) -> str:
+        if token < 0:
+            return ""
+        return bytes(llama_cpp.llama_vocab_get_text(self._vocab, token)).decode(errors="replace")
+
+    def _piece(self, token: int) -> bytes:
+        """The bytes of one token, of any length (the binding's own cuts at 32)."""
+        for size in (64, 4096):
+            buffer = ctypes.create_string_buffer(size)
+            written = llama_cpp.llama_token_to_piece(
+                self._vocab, llama_cpp.llama_token(token), buffer, size, 0, False
+            )
+            if written >= 0:
+                return buffer.raw[:written]
+        return b""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """What one generation has done so far."""
+
+    started: float
+    limit: int
+    stop: tuple[str, ...]
+    tokens: int = 0
+    first_token_s: float | None = None
+    prompt_evaluated: int | None = None
+
+
+def _broken_up(match: re.Match[str]) -> str:
+    """A control token's text with a space after its first character: text, not a token."""
+    text = match.group()
+    return f"{text[0]} {text[1:]}"
+
+
+def _fold_system(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The same conversation with the system text inside the first user message."""
+    if not rows or rows[0]["role"] != "system":
+        return rows
+    system, rest = rows[0]["content"], rows[1:]
+    if rest and rest[0]["role"] == "user":
+        first = {"role": "user", "content": f"{system}\n\n{rest[0]['content']}"}
+        return [first, *rest[1:]]
+    return [{"role": "user", "content": system}, *rest]
+
+
+def _progress_reporter(
+    request_id: int, total: int, on_progress: Callable[[Evaluating], None]
+) -> Callable[[int], None]:
+    """Reports evaluated tokens, at most one event per `_PROGRESS_INTERVAL_S`."""
+    last = time.monotonic()
+
+    def report(done: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _PROGRESS_INTERVAL_S and done < total:
+            last = now
+            on_progress(Evaluating(id=request_id, done_tokens=done, total_tokens=total))
+
+    return report
