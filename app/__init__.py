@@ -1,0 +1,1 @@
+"""Drydock, the app: the engine, its store, the window and the command line."""

@@ -1,0 +1,194 @@
+"""The command line: the same engine without Qt.
+
+``--json`` prints one JSON object as the last line of standard output; everything for people goes
+to standard error. Exit codes: 0 done, 1 the task failed or was rejected, 2 usage, 3 waits for
+approval, 4 the model could not be used, 5 the sandbox could not be used.
+
+JSON of `run`, `exec`, `runs show`, `runs resume` and `runs undo` (version 1): ``version``,
+``run_id``, ``status`` (``done``, ``failed``, ``rejected``, ``waiting``, ``stopped``,
+``interrupted``, ``undone``), ``task``, ``answer``, ``error`` (null or ``{message, hint,
+details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``notes``, ``tries``,
+``error``, ``printed``, ``value``, ``seconds``), ``effects`` (``kind``, ``path``, ``target``,
+``bytes``), ``changes`` (``id``, ``kind``, ``path``, ``target``, ``size_before``, ``size_after``),
+``committed``, ``conflicts``, ``usage`` (``prompt_tokens``, ``completion_tokens``,
+``cached_tokens``, ``model_seconds``, ``seconds``, ``money``). `runs list`: ``{"runs": [...]}``,
+newest first, each with ``run_id``, ``status``, ``started``, ``task``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NoReturn
+
+from app.errors import AppError, UsageError
+
+Command = Callable[[argparse.Namespace], Coroutine[Any, Any, int]]
+
+EXIT_DONE, EXIT_FAILED, EXIT_WAITS, EXIT_MODEL, EXIT_SANDBOX = 0, 1, 3, 4, 5
+
+_log = logging.getLogger(__name__)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message[0].upper()}{message[1:]}.", hint=self.format_usage().strip())
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line as a parser; `command` is the coroutine function to run."""
+    parser = _Parser(prog="drydock", description="Get things done on your own files, safely.")
+    parser.add_argument("--version", action="store_true", help="print the version")
+    commands = parser.add_subparsers(dest="name", metavar="COMMAND")
+    _add_run(commands)
+    _add_exec(commands)
+    _add_runs(commands)
+    _add_models(commands)
+    doctor = commands.add_parser("doctor", help="what this machine can do")
+    doctor.add_argument("--json", action="store_true")
+    return parser
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run a command; returns its exit code. Errors are printed, never raised."""
+    as_json = "--json" in argv
+    try:
+        args = build_parser().parse_args(argv)
+        return asyncio.run(_command_of(args)(args))
+    except AppError as error:
+        return _report(error, as_json, error.exit_code)
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    except BrokenPipeError:
+        return EXIT_FAILED
+    except Exception as error:
+        _log.exception("the command ended by an error of ours")
+        text = f"Something went wrong inside Drydock: {type(error).__name__}: {error}"
+        return _report(AppError(text, hint="The log file has the details."), as_json, EXIT_FAILED)
+
+
+def say(text: str = "") -> None:
+    """Print for people, on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """Print the one object of ``--json``."""
+    print(json.dumps(data, ensure_ascii=True), flush=True)
+
+
+def _report(error: AppError, as_json: bool, code: int) -> int:
+    say(f"drydock: {error.message}")
+    if error.hint:
+        say(error.hint)
+    if as_json:
+        problem = {"message": error.message, "hint": error.hint, "details": ""}
+        print_json({"version": 1, "status": "failed", "error": problem})
+    return code
+
+
+def _command_of(args: argparse.Namespace) -> Command:
+    """Import the command's module only now: `models list` need not wait for the interpreter."""
+    from app import cli_models, cli_run, cli_runs, doctor
+
+    match args.name:
+        case "run":
+            return cli_run.run_task
+        case "exec":
+            return cli_run.run_program
+        case "runs":
+            return {
+                "list": cli_runs.list_runs,
+                "show": cli_runs.show_run,
+                "resume": cli_runs.resume_run,
+                "undo": cli_runs.undo_run,
+            }[args.action]
+        case "models":
+            return {
+                "list": cli_models.list_models,
+                "pull": cli_models.pull_model,
+                "remove": cli_models.remove_model,
+                "probe": cli_models.probe_model,
+            }[args.action]
+        case "doctor":
+            return doctor.run_doctor
+        case _:
+            raise UsageError("Say which command.", hint="drydock --help lists them.")
+
+
+def _add_run(commands: Any) -> None:
+    task = commands.add_parser("run", help="do a task on folders")
+    task.add_argument("task", nargs="?", default="", metavar="TASK", help="what to do, in words")
+    task.add_argument("--demo", action="store_true", help="tidy a copy of the demo folder")
+    task.add_argument("--model", default="", metavar="ID", help="e.g. local:qwen2.5-coder-1.5b")
+    task.add_argument("--seed", type=int, default=None, help="make the model's choices repeatable")
+    _add_scope(task)
+    _add_decision(task)
+
+
+def _add_exec(commands: Any) -> None:
+    program = commands.add_parser("exec", help="run a given program on folders")
+    program.add_argument("program", metavar="PROGRAM.py", help="a file, or - for standard input")
+    _add_scope(program)
+    _add_decision(program)
+
+
+def _add_scope(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--folder", action="append", default=[], metavar="F", help="a folder to work on (repeat)"
+    )
+    parser.add_argument(
+        "--read-folder", action="append", default=[], metavar="F", help="a folder to read only"
+    )
+
+
+def _add_decision(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--approve",
+        choices=("ask", "never", "all"),
+        default="ask",
+        help="ask at the terminal (default), leave the changes waiting, or approve all",
+    )
+    parser.add_argument(
+        "--grant",
+        action="append",
+        default=[],
+        metavar="KIND:VALUE",
+        help="approve some changes of this run beforehand, e.g. commit:new-files",
+    )
+    parser.add_argument("--json", action="store_true")
+
+
+def _add_runs(commands: Any) -> None:
+    runs = commands.add_parser("runs", help="earlier runs: list, show, resume, undo")
+    actions = runs.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listed = actions.add_parser("list", help="the latest runs")
+    listed.add_argument("--limit", type=int, default=50)
+    listed.add_argument("--json", action="store_true")
+    for name, what in (("show", "everything about a run"), ("undo", "take a run's changes back")):
+        action = actions.add_parser(name, help=what)
+        action.add_argument("run_id", metavar="ID")
+        action.add_argument("--json", action="store_true")
+    resume = actions.add_parser("resume", help="decide on a waiting run, or go on with one")
+    resume.add_argument("run_id", metavar="ID")
+    _add_decision(resume)
+
+
+def _add_models(commands: Any) -> None:
+    models = commands.add_parser("models", help="model files: list, pull, remove, probe")
+    actions = models.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listed = actions.add_parser("list", help="the models and which are here")
+    listed.add_argument("--json", action="store_true")
+    for name, what in (
+        ("pull", "download a model"),
+        ("remove", "delete a model's file"),
+        ("probe", "load a model and measure it"),
+    ):
+        action = actions.add_parser(name, help=what)
+        action.add_argument("model_id", metavar="ID")
+        action.add_argument("--json", action="store_true")

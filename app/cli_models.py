@@ -1,0 +1,116 @@
+"""`drydock models`: the model files. Thread: the command line's only thread, in asyncio."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from app.cli import EXIT_DONE, EXIT_FAILED, EXIT_MODEL, print_json, say
+from app.cli_run import fetch_model, open_engine
+from app.engine.listing import size_text
+from app.errors import ModelUnavailableError
+from models.errors import ModelError
+from models.library import find_model
+from models.library import remove_model as remove_file
+
+_PROBE_TOKENS = 48
+
+
+async def list_models(args: argparse.Namespace) -> int:
+    """All models of the catalog, and which are here."""
+    async with open_engine() as (engine, _):
+        statuses = await engine.models()
+    if args.json:
+        rows = [
+            {
+                "id": status.model_id,
+                "name": status.name,
+                "licence": status.licence,
+                "parameters": status.parameters,
+                "bytes": status.size_bytes or None,
+                "context_tokens": status.context_tokens,
+                "present": status.present,
+                "default": status.default,
+            }
+            for status in statuses
+        ]
+        print_json({"version": 1, "models": rows})
+        return EXIT_DONE
+    for status in statuses:
+        here = "here" if status.present else "-"
+        size = size_text(status.size_bytes) if status.size_bytes else "size unknown"
+        mark = " (default)" if status.default else ""
+        print(
+            f"{status.model_id:<34} {here:<5} {size:>12}  {status.licence:<12} {status.name}{mark}"
+        )
+    return EXIT_DONE
+
+
+async def pull_model(args: argparse.Namespace) -> int:
+    """Download a model, verified; goes on where it stopped before."""
+    async with open_engine() as (engine, paths):
+        model_id = f"local:{args.model_id.removeprefix('local:')}"
+        await fetch_model(engine, model_id)
+        found = find_model(paths.models, engine.catalog.get(model_id))
+    assert found is not None
+    checked = found.provenance.checked_against if found.provenance else "nothing"
+    say(f"{found.entry.name} is here: {size_text(found.size_bytes)}.")
+    if checked == "nothing":
+        say("The catalog does not know its checksum; the one of this download was recorded.")
+    if args.json:
+        print_json(
+            {
+                "version": 1,
+                "status": "done",
+                "id": model_id,
+                "path": str(found.path),
+                "bytes": found.size_bytes,
+                "sha256": found.provenance.sha256 if found.provenance else None,
+                "source": found.provenance.source if found.provenance else None,
+                "verified": checked,
+            }
+        )
+    return EXIT_DONE
+
+
+async def remove_model(args: argparse.Namespace) -> int:
+    """Delete a model's file."""
+    async with open_engine() as (engine, paths):
+        entry = engine.catalog.get(args.model_id)
+        found = find_model(paths.models, entry)
+        removed = remove_file(paths.models, entry.id)
+    freed = found.size_bytes if found is not None else 0
+    say(f"Removed, {size_text(freed)} freed." if removed else f"{entry.name} was not here.")
+    if args.json:
+        print_json({"version": 1, "status": "done", "removed": removed, "bytes": freed})
+    return EXIT_DONE if removed else EXIT_FAILED
+
+
+async def probe_model(args: argparse.Namespace) -> int:
+    """Load a model, let it say a few words, and report its speed."""
+    async with open_engine() as (engine, _):
+        began = time.perf_counter()
+        try:
+            probe = await engine.probe_model(
+                f"local:{args.model_id.removeprefix('local:')}", tokens=_PROBE_TOKENS
+            )
+        except ModelError as error:
+            raise ModelUnavailableError(error.message, hint=error.hint) from error
+    say(
+        f"Loaded in {probe.load_s:.1f} s, first token after {probe.first_token_s:.2f} s, "
+        f"{probe.tokens_per_s:.1f} tokens/s on {probe.threads} threads."
+    )
+    if args.json:
+        print_json(
+            {
+                "version": 1,
+                "status": "done",
+                "id": args.model_id,
+                "load_seconds": round(probe.load_s, 3),
+                "first_token_seconds": round(probe.first_token_s, 3),
+                "tokens_per_second": round(probe.tokens_per_s, 2),
+                "threads": probe.threads,
+                "seconds": round(time.perf_counter() - began, 3),
+            }
+        )
+    return EXIT_MODEL if probe.tokens_per_s <= 0 else EXIT_DONE

@@ -1,0 +1,89 @@
+"""`drydock runs`: earlier runs. Thread: the command line's only thread, in asyncio."""
+
+from __future__ import annotations
+
+import argparse
+
+from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
+from app.cli_json import turn_json
+from app.cli_run import checked_grants, conclude, exit_code, open_engine, tell_end
+from app.cli_words import calls_text, change_lines, review_sentence, turn_line
+from app.store.records import TurnRecord
+
+
+async def list_runs(args: argparse.Namespace) -> int:
+    """The latest runs, newest first."""
+    async with open_engine() as (engine, _):
+        turns = await engine.run_records(max(1, args.limit))
+    if args.json:
+        print_json({"version": 1, "runs": [_row(turn) for turn in turns]})
+        return EXIT_DONE
+    if not turns:
+        say("There are no runs yet.")
+    for turn in turns:
+        print(turn_line(turn))
+    return EXIT_DONE
+
+
+def _row(turn: TurnRecord) -> dict[str, object]:
+    return {
+        "run_id": turn.turn_id,
+        "status": turn.status,
+        "started": turn.started.isoformat(),
+        "task": turn.request,
+        "model": turn.model_id,
+        "committed": turn.committed,
+    }
+
+
+async def show_run(args: argparse.Namespace) -> int:
+    """Everything about one run."""
+    async with open_engine() as (engine, _):
+        turn = await engine.run_record(args.run_id)
+        if args.json:
+            print_json(await turn_json(engine, turn))
+            return EXIT_DONE
+        print(turn_line(turn))
+        for program in turn.programs:
+            print(f"\nProgram {program.index} ({program.status})\n{program.source.rstrip()}")
+            for note in program.notes:
+                print(f"  repaired: {note}")
+            if program.fault is not None:
+                print(f"  {program.fault.brief()}")
+            elif program.calls:
+                print(f"  {calls_text(program.calls)}")
+        if turn.changes is not None:
+            print(f"\n{review_sentence(turn.changes)}")
+            print("\n".join(change_lines(turn.changes.changes, everything=True)))
+        if turn.answer:
+            print(f"\n{turn.answer}")
+        tell_end(turn)
+    return EXIT_DONE
+
+
+async def resume_run(args: argparse.Namespace) -> int:
+    """Decide on a waiting run, or go on with an interrupted one."""
+    grants = checked_grants(args.grant)
+    async with open_engine() as (engine, _):
+        turn = await engine.run_record(args.run_id)
+        if turn.status == "interrupted":
+            await engine.resume(turn.turn_id)
+            turn = await engine.wait(turn.turn_id)
+        return await conclude(engine, turn, args, grants)
+
+
+async def undo_run(args: argparse.Namespace) -> int:
+    """Take a run's changes back."""
+    async with open_engine() as (engine, _):
+        turn = await engine.undo(args.run_id)
+        if args.json:
+            print_json(await turn_json(engine, turn))
+        if turn.status != "undone":
+            tell_end(turn)
+            return EXIT_FAILED
+        for conflict in turn.conflicts:
+            say(f"Left as it is: {conflict.path}: {conflict.reason}")
+        if turn.conflicts:
+            return EXIT_FAILED
+        say("Undone. Everything is as it was before.")
+        return exit_code(turn)

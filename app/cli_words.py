@@ -1,0 +1,117 @@
+"""The command line's words: the review's sentence, change lines, sizes.
+
+Made from data, never by a model. Thread: any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from app.engine.listing import size_text
+from app.store.records import CallGroup, TurnRecord
+from sandbox.changeset import Change, ChangeSet, sentence_parts, summary
+
+_PARTS = {
+    "moved": "moves {n} file{s}",
+    "moved_folders": "moves {n} folder{s}",
+    "new_folders": "makes {n} new folder{s}",
+    "created": "creates {n} file{s}",
+    "modified": "changes {n} file{s}",
+    "deleted": "deletes {n} file{s}",
+    "removed_folders": "removes {n} folder{s}",
+    "metadata": "changes modes or times of {n} item{s}",
+}
+_VERBS = {
+    "read": "read",
+    "create": "created",
+    "modify": "changed",
+    "delete": "deleted",
+    "move": "moved",
+}
+_EXAMPLES = 12
+
+
+def review_sentence(changes: ChangeSet) -> str:
+    """``Moves 41 files, makes 6 new folders. Deletes nothing. Sends nothing.``"""
+    counts = summary(changes)
+    parts = [
+        _PARTS[part.kind].format(n=part.count, s="" if part.count == 1 else "s")
+        for part in sentence_parts(changes)
+    ]
+    if not parts:
+        return "Changes nothing."
+    text = ", ".join(parts)
+    text = text[0].upper() + text[1:] + "."
+    if counts.overwritten:
+        text += f" Overwrites {_files(counts.overwritten)}."
+    if not counts.deleted and not counts.removed_folders:
+        text += " Deletes nothing."
+    return text + " Sends nothing."
+
+
+def change_line(change: Change) -> str:
+    """One change on one line."""
+    match change.kind:
+        case "move":
+            edited = ", edited" if change.modified else ""
+            return f"move    {shown(change.path)} -> {shown(change.target or '')}{edited}"
+        case "mkdir":
+            return f"folder  {shown(change.path)}"
+        case "rmdir":
+            return f"remove  {shown(change.path)}"
+        case "create":
+            return f"create  {shown(change.path)}  {_size(change.size_after)}"
+        case "modify":
+            before, after = _size(change.size_before), _size(change.size_after)
+            return f"change  {shown(change.path)}  {before} -> {after}"
+        case "delete":
+            return f"delete  {shown(change.path)}  {_size(change.size_before)}"
+        case "mode":
+            return f"mode    {shown(change.path)}"
+
+
+def change_lines(changes: Sequence[Change], *, everything: bool = False) -> list[str]:
+    """All changes, or the first dozen with a count of the rest; ids are the line numbers."""
+    many = len(changes) if everything else _EXAMPLES
+    lines = [f"{number:4}  {change_line(item)}" for number, item in enumerate(changes[:many], 1)]
+    if len(changes) > many:
+        lines.append(f"      and {len(changes) - many} more")
+    return lines
+
+
+def calls_text(groups: Iterable[CallGroup]) -> str:
+    """``read 41 files, moved 41 files``."""
+    parts: list[str] = []
+    for group in groups:
+        if group.kind == "read" and group.folder:
+            parts.append(f"listed {_many(group.count, 'folder')}")
+        else:
+            noun = "folder" if group.folder else "file"
+            parts.append(f"{_VERBS.get(group.kind, group.kind)} {_many(group.count, noun)}")
+    return ", ".join(parts)
+
+
+def turn_line(turn: TurnRecord) -> str:
+    """A run on one line of a list."""
+    request = " ".join(turn.request.split())
+    request = request if len(request) <= 60 else request[:59] + "…"
+    return (
+        f"{turn.turn_id}  {turn.started.astimezone():%Y-%m-%d %H:%M}  {turn.status:<11}  {request}"
+    )
+
+
+def shown(path: str) -> str:
+    """A path on one line, with nothing hidden in it."""
+    return path if path.isprintable() else ascii(path)[1:-1]
+
+
+def _size(size_bytes: int | None) -> str:
+    return "unknown" if size_bytes is None else size_text(size_bytes)
+
+
+def _files(number: int) -> str:
+    return _many(number, "file")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,98 @@
+"""What a model is sent for a turn: fixed beginning, earlier turns, listing and request.
+
+The beginning (system text and worked example) is the same in every chat, so that a local model
+evaluates it once. Thread: engine; pure apart from the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from app.store.records import TurnRecord
+from models.prompt import Prompt, fenced
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+
+_HISTORY_TURNS = 3
+_RESULT_CHARS = 400
+_HISTORY_SHARE = 0.25
+_CHARS_PER_TOKEN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A request to a model. `history` precedes `prompt`; `left_out` counts earlier turns cut."""
+
+    instructions: str
+    history: list[ModelMessage]
+    prompt: str
+    left_out: int
+
+
+def build_context(
+    prompt: Prompt,
+    *,
+    request: str,
+    listing: str,
+    earlier: Sequence[TurnRecord],
+    context_tokens: int,
+    now: datetime,
+) -> Context:
+    """Put a request together within a quarter of `context_tokens` for earlier turns."""
+    budget = int(context_tokens * _HISTORY_SHARE * _CHARS_PER_TOKEN)
+    usable = [turn for turn in earlier if _is_worth(turn)]
+    kept: list[TurnRecord] = []
+    for turn in reversed(usable[-_HISTORY_TURNS:]):
+        budget -= len(turn.request) + len(_program_of(turn)) + min(len(turn.answer), _RESULT_CHARS)
+        if budget < 0:
+            break
+        kept.insert(0, turn)
+    history = _exchange(prompt.example_task(), prompt.example_reply(), prompt.example_result)
+    for turn in kept:
+        reply = fenced(_program_of(turn)) if _program_of(turn) else turn.answer
+        history += _exchange(turn.request, reply, _outcome_of(turn))
+    return Context(
+        instructions=prompt.system_text(f"{now:%A}, {now:%Y-%m-%d}"),
+        history=history,
+        prompt=prompt.task_text(listing, request),
+        left_out=len(usable) - len(kept),
+    )
+
+
+def _exchange(asked: str, reply: str, result: str) -> list[ModelMessage]:
+    from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+
+    answered = [TextPart(content=reply)]
+    messages: list[ModelMessage] = [
+        ModelRequest(parts=[UserPromptPart(content=asked)]),
+        ModelResponse(parts=answered),
+    ]
+    if result:
+        messages += [
+            ModelRequest(parts=[UserPromptPart(content=f"Result: {result}")]),
+            ModelResponse(parts=[TextPart(content="Done.")]),
+        ]
+    return messages
+
+
+def _is_worth(turn: TurnRecord) -> bool:
+    return turn.status in {"done", "rejected", "undone"} and bool(turn.answer or turn.programs)
+
+
+def _program_of(turn: TurnRecord) -> str:
+    return next((item.source for item in reversed(turn.programs) if item.status == "ok"), "")
+
+
+def _outcome_of(turn: TurnRecord) -> str:
+    answer = turn.answer[:_RESULT_CHARS]
+    match turn.status:
+        case "rejected":
+            return f"{answer} The person did not approve the changes; the files are as before."
+        case "undone":
+            return f"{answer} The person undid the changes; the files are as before."
+        case _:
+            return answer

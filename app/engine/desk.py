@@ -1,0 +1,415 @@
+"""Begins, ends, decides and undoes turns: the life of a turn around `turn.py`.
+
+Owns which turns are live in this process. Every state is in the store before anybody hears of it.
+Thread: engine; commits and undos run on a worker thread, one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from sandbox.pool import SandboxPool
+from sandbox.runner import Runner
+from sandbox.undo import undo
+
+from app.engine.events import ChatsChanged, Notice, TurnChanged
+from app.engine.mailbox import Mailbox
+from app.engine.turn import LiveTurn, Plan, TriesSpentError
+from app.engine.warm import ModelSource
+from app.errors import AppError
+from app.paths import Paths
+from app.settings import Settings
+from app.store.chats import ChatStore
+from app.store.journal import TurnJournal
+from app.store.records import (
+    ChatRecord,
+    ConflictRecord,
+    Folder,
+    Problem,
+    TurnRecord,
+    TurnStatus,
+)
+from models.errors import ModelError
+from sandbox.blobs import BlobStore
+from sandbox.changeset import ChangeSet, select
+from sandbox.commit import commit, recover
+from sandbox.errors import CommitError, SandboxError, SandboxUnavailableError
+from sandbox.stage import FolderGrant, Stage
+
+_log = logging.getLogger(__name__)
+
+GIVEN_PROGRAM = "program"
+"""The model id of a turn whose program was given, not written by a model."""
+
+
+class TurnDesk:
+    """All turns of this process."""
+
+    def __init__(
+        self,
+        *,
+        paths: Paths,
+        store: ChatStore,
+        journal: TurnJournal,
+        mailbox: Mailbox,
+        models: ModelSource,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._paths = paths
+        self._store = store
+        self._journal = journal
+        self._mailbox = mailbox
+        self._models = models
+        self._settings = settings
+        self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
+        self._pool = SandboxPool()
+        self._disk = asyncio.Lock()
+        self._live: dict[str, tuple[LiveTurn, asyncio.Task[None]]] = {}
+
+    # beginning
+
+    def begin(self, chat: ChatRecord, request: str, *, seed: int | None = None) -> TurnRecord:
+        """Start a turn in which the chat's model writes the program."""
+        self._check(chat)
+        earlier = self._store.view(chat.chat_id).turns
+        turn = self._store.add_turn(chat, request, chat.model_id)
+        self._launch(turn, earlier, "", seed)
+        return turn
+
+    def begin_program(self, chat: ChatRecord, source: str, title: str) -> TurnRecord:
+        """Start a turn with a given program."""
+        self._check(chat)
+        turn = self._store.add_turn(chat, title, GIVEN_PROGRAM, status="checking")
+        self._launch(turn, (), source, None)
+        return turn
+
+    def resume(self, turn_id: str) -> TurnRecord:
+        """Go on with an interrupted turn: its last program is run again on a fresh stage.
+
+        Nothing of an interrupted turn is on the disk, so this repeats no effect.
+        Raises: `AppError` when it is not interrupted.
+        """
+        if not self._store.claim(turn_id, ["interrupted"], "checking"):
+            turn = self._store.turn(turn_id)
+            raise AppError(
+                f"This run cannot be resumed: it is {turn.status}.",
+                hint="Only an interrupted or waiting run can be resumed.",
+            )
+        turn = self._store.turn(turn_id)
+        self._journal.add(turn_id, "resumed")
+        earlier = [
+            item for item in self._store.view(turn.chat_id).turns if item.started < turn.started
+        ]
+        last = turn.programs[-1] if turn.programs else None
+        again = (
+            last.source if last is not None and last.status in {"running", "ok", "stopped"} else ""
+        )
+        turn = replace(turn, programs=turn.programs[:-1] if again else turn.programs, problem=None)
+        self._launch(turn, earlier, again, None)
+        return turn
+
+    def _check(self, chat: ChatRecord) -> None:
+        if not chat.folders:
+            raise AppError(
+                "This chat has no folder yet.",
+                hint="Add the folder you want to work on, or drag it into the window.",
+            )
+        if any(live.record.chat_id == chat.chat_id for live, _ in self._live.values()):
+            raise AppError(
+                "This chat is still at work.", hint="Wait until it is done, or stop it first."
+            )
+        open_grants(chat.folders)
+
+    def _launch(
+        self, turn: TurnRecord, earlier: Sequence[TurnRecord], source: str, seed: int | None
+    ) -> None:
+        settings = self._settings()
+        live = LiveTurn(
+            Plan(
+                turn=turn,
+                earlier=earlier,
+                tries=settings.model.tries,
+                reply_tokens=settings.model.reply_tokens,
+                temperature=settings.model.temperature,
+                seed=seed,
+            ),
+            store=self._store,
+            journal=self._journal,
+            mailbox=self._mailbox,
+            runner=Runner(self._pool, settings.sandbox.limits()),
+            worker=self._worker,
+        )
+        self._journal.add(turn.turn_id, "started", model=turn.model_id)
+        task = asyncio.create_task(self._drive(live, source), name=f"turn-{turn.turn_id}")
+        self._live[turn.turn_id] = (live, task)
+        self._mailbox.post(TurnChanged(turn=turn))
+        self._mailbox.post(ChatsChanged())
+
+    # running
+
+    async def _drive(self, live: LiveTurn, source: str) -> None:
+        turn_id = live.record.turn_id
+        try:
+            changes = await self._run(live, source)
+        except asyncio.CancelledError:
+            self._settle(live.record, "stopped", Problem(message="Stopped. Nothing was changed."))
+        except TriesSpentError:
+            self._settle(live.record, "failed", _spent(live))
+        except ModelError as error:
+            self._settle(live.record, "failed", _problem(error, "model"))
+        except SandboxUnavailableError as error:
+            self._settle(live.record, "failed", _problem(error, "sandbox"))
+        except (AppError, SandboxError) as error:
+            self._settle(live.record, "failed", _problem(error))
+        except Exception as error:
+            _log.exception("turn %s ended by an error of ours", turn_id)
+            problem = Problem(
+                message="Something went wrong inside Drydock. Nothing was changed.",
+                hint="Try again; if it happens again, send the log file.",
+                details=f"{type(error).__name__}: {error}",
+            )
+            self._settle(live.record, "failed", problem)
+        else:
+            if changes.changes:
+                self._journal.add(turn_id, "review", changes=len(changes.changes))
+                self._settle(live.record, "waiting")
+            else:
+                self._settle(live.record, "done")
+        finally:
+            self._live.pop(turn_id, None)
+
+    async def _run(self, live: LiveTurn, source: str) -> ChangeSet:
+        folders = self._store.turn_folders(live.record.turn_id)
+        blobs = BlobStore(self._paths.blobs / live.record.turn_id)
+
+        def open_stage() -> Stage:
+            return Stage(open_grants(folders), blobs)
+
+        if source:
+            return await live.run_program(source, open_stage)
+        return await live.run_request(lambda: self._models.ready(live.record.model_id), open_stage)
+
+    def _settle(
+        self,
+        turn: TurnRecord,
+        status: TurnStatus,
+        problem: Problem | None = None,
+    ) -> TurnRecord:
+        if status == "failed" or status == "stopped":  # narrows the type
+            self._journal.add(turn.turn_id, status, kind=problem.kind if problem else "")
+        if status != "waiting":
+            shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
+        turn = replace(turn, status=status, problem=problem)
+        self._store.save_turn(turn)
+        self._mailbox.post(TurnChanged(turn=turn))
+        self._mailbox.post(ChatsChanged())
+        return turn
+
+    async def stop(self, turn_id: str) -> None:
+        """Stop a live turn and wait until everything that it started has ended."""
+        found = self._live.get(turn_id)
+        if found is None:
+            return
+        live, task = found
+        live.stop_token.stop()
+        task.cancel()
+        await asyncio.wait([task])
+
+    async def wait(self, turn_id: str) -> TurnRecord:
+        """The turn as it is when it is no longer live in this process."""
+        found = self._live.get(turn_id)
+        if found is not None:
+            await asyncio.wait([found[1]])
+        return self._store.turn(turn_id)
+
+    # deciding
+
+    async def decide(self, turn_id: str, approved: Collection[str] | None) -> TurnRecord:
+        """Apply the approved changes of a waiting turn, or reject all of them (None).
+
+        Raises: `AppError` when the turn does not wait; when applying failed, the turn waits again
+        and its problem says why.
+        """
+        target: TurnStatus = "rejected" if approved is None else "committing"
+        if not self._store.claim(turn_id, ["waiting"], target):
+            status = self._store.turn(turn_id).status
+            raise AppError(f"There is nothing to decide: this run is {status}.")
+        turn = self._store.turn(turn_id)
+        self._journal.add(turn_id, "decided", approved=None if approved is None else len(approved))
+        if approved is None or turn.changes is None:
+            return self._settle(turn, "rejected")
+        self._mailbox.post(TurnChanged(turn=turn))
+        chosen = select(turn.changes, set(approved))
+        folders = self._store.turn_folders(turn_id)
+        try:
+            async with self._disk:
+                report = await asyncio.get_running_loop().run_in_executor(
+                    self._worker,
+                    lambda: commit(
+                        chosen,
+                        blobs=BlobStore(self._paths.blobs / turn_id),
+                        undo_folder=self._paths.undo / turn_id,
+                        grants=open_grants(folders),
+                    ),
+                )
+        except (CommitError, AppError) as error:
+            return self._settle(turn, "waiting", _problem(error))
+        turn = replace(
+            turn,
+            approved=tuple(change.id for change in report.applied),
+            committed=bool(report.applied),
+            conflicts=tuple(
+                ConflictRecord(
+                    change_id=conflict.change_id, path=conflict.path, reason=conflict.message
+                )
+                for conflict in report.conflicts
+            ),
+        )
+        self._journal.add(
+            turn_id, "committed", applied=len(report.applied), conflicts=len(report.conflicts)
+        )
+        if not report.applied and report.conflicts:
+            return self._settle(turn, "failed", _all_conflicts(len(report.conflicts)))
+        return self._settle(turn, "done")
+
+    async def undo(self, turn_id: str) -> TurnRecord:
+        """Take a committed turn back.
+
+        Raises: `AppError` when it is not committed or was undone already. What could not be put
+        back is named in the record's conflicts.
+        """
+        turn = self._store.turn(turn_id)
+        if not turn.committed or not self._store.claim(turn_id, ["done", "failed"], "committing"):
+            raise AppError(
+                f"There is nothing to undo: this run is {turn.status}"
+                + ("." if turn.committed else " and changed nothing."),
+            )
+        try:
+            async with self._disk:
+                report = await asyncio.get_running_loop().run_in_executor(
+                    self._worker, lambda: undo(self._paths.undo / turn_id)
+                )
+        except CommitError as error:
+            return self._settle(turn, "done", _problem(error))
+        conflicts = tuple(
+            ConflictRecord(
+                change_id=conflict.change_id, path=conflict.path, reason=conflict.message
+            )
+            for conflict in report.conflicts
+        )
+        self._journal.add(turn_id, "undone", conflicts=len(conflicts))
+        turn = replace(turn, conflicts=conflicts, committed=bool(conflicts))
+        return self._settle(turn, "undone", _left_over(conflicts))
+
+    def forget(self, turn_id: str) -> None:
+        """Remove what is kept of a turn outside the store: staged content and undo."""
+        shutil.rmtree(self._paths.blobs / turn_id, ignore_errors=True)
+        shutil.rmtree(self._paths.undo / turn_id, ignore_errors=True)
+
+    # start and end
+
+    async def recover(self) -> None:
+        """After a crash: finish or take back interrupted commits, mark interrupted turns."""
+        for turn in self._store.unfinished():
+            folder = self._paths.undo / turn.turn_id
+            if turn.status == "committing":
+                await self._recover_commit(turn, folder)
+                continue
+            if not self._store.claim(turn.turn_id, [turn.status], "interrupted"):
+                continue
+            self._journal.add(turn.turn_id, "interrupted")
+            shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
+
+    async def _recover_commit(self, turn: TurnRecord, folder: Path) -> None:
+        back: TurnStatus = "done" if turn.committed else "waiting"
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._worker, lambda: recover(folder))
+        except CommitError as error:
+            self._mailbox.post(Notice(severity="danger", message=error.message, hint=error.hint))
+            return
+        if self._store.claim(turn.turn_id, ["committing"], back):
+            self._journal.add(turn.turn_id, "interrupted", status=back)
+
+    async def warm(self) -> None:
+        """Start the interpreter's workers, so that the first program starts at once."""
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._pool.start)
+
+    async def close(self) -> None:
+        """Stop live turns, as interrupted so that they can go on, and end the workers."""
+        for live, task in list(self._live.values()):
+            live.stop_token.stop()
+            task.cancel()
+            await asyncio.wait([task])
+            if self._store.claim(live.record.turn_id, ["stopped"], "interrupted"):
+                turn = replace(self._store.turn(live.record.turn_id), problem=None)
+                self._store.save_turn(turn)
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._pool.close)
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+def open_grants(folders: Sequence[Folder]) -> list[FolderGrant]:
+    """The folders as grants, checked to be there.
+
+    Raises: `AppError` naming the folder that is missing or cannot be read.
+    """
+    grants: list[FolderGrant] = []
+    for folder in folders:
+        path = Path(folder.path).expanduser()
+        try:
+            real = path.resolve(strict=True)
+            if not real.is_dir():
+                raise AppError(f"This is not a folder: {path}.", hint="Choose a folder.")
+            next(real.iterdir(), None)
+        except OSError as error:
+            raise AppError(
+                f"The folder cannot be read: {path} ({error.strerror}).",
+                hint="Check that it is there and that you may read it, or remove it from the chat.",
+            ) from error
+        grants.append(FolderGrant(path=real, rights=folder.rights))
+    return grants
+
+
+def _problem(
+    error: ModelError | SandboxError | AppError, kind: Literal["", "model", "sandbox"] = ""
+) -> Problem:
+    return Problem(message=error.message, hint=error.hint, kind=kind)
+
+
+def _spent(live: LiveTurn) -> Problem:
+    fault = live.last_fault
+    tries = len(live.record.programs)
+    given = live.record.model_id == GIVEN_PROGRAM
+    what = "The program failed." if given else f"None of the {tries} programs worked."
+    if tries == 1 and not given:
+        what = "The program failed."
+    return Problem(
+        message=f"{what} Nothing was changed.",
+        hint="" if given else "Say it in other words, in smaller steps, or choose a larger model.",
+        details=fault.brief() if fault is not None else "",
+    )
+
+
+def _all_conflicts(count: int) -> Problem:
+    return Problem(
+        message=f"Nothing was applied: the folder changed since the review ({count} conflicts).",
+        hint="Send the request again to work on the folder as it is now.",
+    )
+
+
+def _left_over(conflicts: Sequence[ConflictRecord]) -> Problem | None:
+    if not conflicts:
+        return None
+    first = conflicts[0]
+    more = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
+    return Problem(
+        message=f"Not everything could be put back: {first.path}{more}.",
+        hint="These were changed after the commit and were left as they are.",
+        details="\n".join(f"{item.path}: {item.reason}" for item in conflicts),
+    )

@@ -1,0 +1,315 @@
+"""The engine's surface: what the window and the command line can ask for.
+
+Owns the store and the parts that live as long as the app. Every method runs on the engine's loop;
+results are immutable records, progress is posted to the mailbox. Knows no Qt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from app.engine import warm
+from app.engine.desk import TurnDesk, open_grants
+from app.engine.events import ChatsChanged, FetchEnded, Notice
+from app.engine.fetches import Fetches
+from app.engine.mailbox import Mailbox
+from app.engine.previews import Preview, preview_change
+from app.engine.warm import LocalModels, ModelSource, Probe
+from app.errors import AppError, NotFoundError
+from app.paths import Paths
+from app.settings import Settings, load_settings, save_settings
+from app.store.chats import ChatStore
+from app.store.database import open_database
+from app.store.journal import Entry, TurnJournal
+from app.store.records import ChatRecord, ChatView, Folder, TurnRecord
+from models.catalog import Catalog, load_catalog
+from models.errors import ModelError
+from models.library import find_model
+from sandbox.effects import Effect
+
+_log = logging.getLogger(__name__)
+_TITLE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStatus:
+    """A model of the catalog as it is on this machine. `size_bytes` 0: unknown."""
+
+    model_id: str
+    name: str
+    licence: str
+    parameters: int
+    size_bytes: int
+    context_tokens: int
+    present: bool
+    default: bool
+    fetching: bool
+
+
+class Engine:
+    """One engine a process. Made on its loop; `start` once, `close` at the end."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        mailbox: Mailbox,
+        *,
+        models: ModelSource | None = None,
+        catalog: Catalog | None = None,
+    ) -> None:
+        """`models`: where models come from; the local ones when not given.
+
+        Raises: `AppError` when the store or the settings cannot be used.
+        """
+        self._paths = paths
+        self._mailbox = mailbox
+        self._settings = self._read_settings()
+        self._database = open_database(paths.store)
+        self._store = ChatStore(self._database)
+        self._journal = TurnJournal(self._database)
+        self._catalog = catalog or load_catalog()
+        paths.models.mkdir(parents=True, exist_ok=True)
+        self._models = models or LocalModels(
+            catalog=self._catalog,
+            folder=paths.models,
+            settings=lambda: self._settings,
+            mailbox=mailbox,
+        )
+        self._fetches = Fetches(self._catalog, paths.models, mailbox)
+        self._desk = TurnDesk(
+            paths=paths,
+            store=self._store,
+            journal=self._journal,
+            mailbox=mailbox,
+            models=self._models,
+            settings=lambda: self._settings,
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self, *, in_background: bool = True) -> None:
+        """Recover after a crash, then warm up (in the background if so wished)."""
+        await self._desk.recover()
+        self._mailbox.post(ChatsChanged())
+        if in_background:
+            task = asyncio.create_task(self._warm(), name="warm")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _warm(self) -> None:
+        await asyncio.to_thread(warm.import_heavy)
+        try:
+            await self._desk.warm()
+        except Exception as error:
+            _log.warning("sandbox did not start: %s", error)
+
+    async def close(self) -> None:
+        """End in order: fetches, turns, models, store."""
+        for task in list(self._tasks):
+            task.cancel()
+        await self._fetches.close()
+        await self._desk.close()
+        await self._models.close()
+        self._database.close()
+
+    # chats
+
+    async def chats(self, query: str = "") -> list[ChatRecord]:
+        """Chats, latest first; `query` searches titles and requests."""
+        return self._store.chats(query)
+
+    async def open_chat(self, chat_id: str) -> ChatView:
+        """A chat with all its turns."""
+        return self._store.view(chat_id)
+
+    async def new_chat(self, folders: Sequence[Folder] = (), model_id: str = "") -> ChatRecord:
+        """Make a chat. Raises: `AppError` for a folder that cannot be used."""
+        checked = _checked(folders)
+        chat = self._store.add_chat(checked, model_id or self._settings.default_model)
+        self._mailbox.post(ChatsChanged())
+        return chat
+
+    async def set_folders(self, chat_id: str, folders: Sequence[Folder]) -> ChatRecord:
+        """Replace a chat's folders. Raises: `AppError` for one that cannot be used."""
+        return self._save(replace(self._store.chat(chat_id), folders=_checked(folders)))
+
+    async def set_model(self, chat_id: str, model_id: str) -> ChatRecord:
+        """Choose the model for the next turns."""
+        self._catalog.get(model_id)
+        return self._save(replace(self._store.chat(chat_id), model_id=model_id))
+
+    async def rename_chat(self, chat_id: str, title: str) -> ChatRecord:
+        """Give a chat a title."""
+        return self._save(replace(self._store.chat(chat_id), title=title.strip()))
+
+    async def delete_chat(self, chat_id: str) -> None:
+        """Remove a chat from the store; the folders on the disk are not touched."""
+        for turn in self._store.view(chat_id).turns:
+            await self._desk.stop(turn.turn_id)
+            self._desk.forget(turn.turn_id)
+        self._store.delete_chat(chat_id)
+        self._mailbox.post(ChatsChanged())
+
+    def _save(self, chat: ChatRecord) -> ChatRecord:
+        saved = self._store.save_chat(chat)
+        self._mailbox.post(ChatsChanged())
+        return saved
+
+    # turns
+
+    async def send(self, chat_id: str, request: str, *, seed: int | None = None) -> TurnRecord:
+        """Begin a turn; returns at once. Raises: `AppError` when it cannot begin."""
+        request = request.strip()
+        if not request:
+            raise AppError("There is nothing to do yet.", hint="Say what you want done.")
+        chat = self._titled(self._store.chat(chat_id), request)
+        return self._desk.begin(chat, request, seed=seed)
+
+    async def run_program(self, chat_id: str, source: str, title: str) -> TurnRecord:
+        """Begin a turn with a given program; returns at once."""
+        chat = self._titled(self._store.chat(chat_id), title)
+        return self._desk.begin_program(chat, source, title)
+
+    def _titled(self, chat: ChatRecord, request: str) -> ChatRecord:
+        if chat.title:
+            return chat
+        line = " ".join(request.split())
+        title = line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1].rstrip() + "…"
+        return self._store.save_chat(replace(chat, title=title))
+
+    async def stop(self, turn_id: str) -> None:
+        """Stop a turn; everything that it started has ended when this returns."""
+        await self._desk.stop(turn_id)
+
+    async def resume(self, turn_id: str) -> TurnRecord:
+        """Go on with an interrupted turn. Raises: `AppError` when it is not interrupted."""
+        return self._desk.resume(turn_id)
+
+    async def wait(self, turn_id: str) -> TurnRecord:
+        """The turn's record once it is no longer at work."""
+        return await self._desk.wait(turn_id)
+
+    async def decide(self, turn_id: str, *, approved: Collection[str] | None) -> TurnRecord:
+        """Commit the changes with these ids; None rejects the whole change set."""
+        return await self._desk.decide(turn_id, approved)
+
+    async def undo(self, turn_id: str) -> TurnRecord:
+        """Take a committed turn back."""
+        return await self._desk.undo(turn_id)
+
+    async def preview(self, turn_id: str, change_id: str) -> Preview:
+        """What one change does to one entry, for showing."""
+        turn = self._store.turn(turn_id)
+        changes = turn.changes.changes if turn.changes is not None else ()
+        for change in changes:
+            if change.id == change_id:
+                staged = self._paths.blobs / turn_id
+                kept = self._paths.undo / turn_id if turn.committed else None
+                return await asyncio.to_thread(preview_change, change, staged, kept)
+        raise NotFoundError(f"There is no change {change_id} in run {turn_id}.")
+
+    # runs, as the command line sees turns
+
+    async def run_records(self, limit: int = 100) -> list[TurnRecord]:
+        """The latest turns of all chats, newest first."""
+        return self._store.turns(limit)
+
+    async def run_record(self, turn_id: str) -> TurnRecord:
+        """One turn. Raises: `NotFoundError`."""
+        return self._store.turn(turn_id)
+
+    async def effects(self, turn_id: str) -> list[Effect]:
+        """The effects of a turn's programs, in order."""
+        return self._store.effects(turn_id)
+
+    async def journal(self, turn_id: str) -> list[Entry]:
+        """The steps of a turn, in order."""
+        return self._journal.entries(turn_id)
+
+    async def folders_of(self, turn_id: str) -> tuple[Folder, ...]:
+        """The folders as they were granted when the turn began."""
+        return self._store.turn_folders(turn_id)
+
+    # models
+
+    @property
+    def catalog(self) -> Catalog:
+        """The models that can be had."""
+        return self._catalog
+
+    async def probe_model(self, model_id: str, *, tokens: int) -> Probe:
+        """Load a local model and measure it. Raises: `ModelError`."""
+        if not isinstance(self._models, LocalModels):
+            raise AppError("Only local models can be probed.")
+        return await self._models.probe(model_id, tokens=tokens)
+
+    async def models(self) -> list[ModelStatus]:
+        """The catalog with what is here."""
+        found: list[ModelStatus] = []
+        for entry in self._catalog.entries:
+            model_id = f"local:{entry.id}"
+            here = find_model(self._paths.models, entry)
+            found.append(
+                ModelStatus(
+                    model_id=model_id,
+                    name=entry.name,
+                    licence=entry.licence,
+                    parameters=entry.parameters,
+                    size_bytes=here.size_bytes if here else entry.size_bytes,
+                    context_tokens=entry.context_tokens,
+                    present=here is not None,
+                    default=model_id == self._settings.default_model,
+                    fetching=self._fetches.active(model_id),
+                )
+            )
+        return found
+
+    async def fetch_model(self, model_id: str) -> None:
+        """Begin to fetch a model; returns at once."""
+        try:
+            self._fetches.begin(model_id)
+        except ModelError as error:
+            raise AppError(error.message, hint=error.hint) from error
+
+    async def fetch_and_wait(self, model_id: str) -> FetchEnded:
+        """Fetch a model; returns how it ended."""
+        return await self._fetches.run(model_id)
+
+    async def cancel_fetch(self, model_id: str) -> None:
+        """Stop a fetch; what has arrived is kept for the next time."""
+        await self._fetches.cancel(model_id)
+
+    # settings
+
+    async def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings
+
+    async def change_settings(self, settings: Settings) -> None:
+        """Save and use new settings."""
+        await asyncio.to_thread(save_settings, self._paths.settings, settings)
+        self._settings = settings
+
+    def _read_settings(self) -> Settings:
+        try:
+            return load_settings(self._paths.settings)
+        except AppError as error:
+            self._mailbox.post(
+                Notice(
+                    severity="caution",
+                    message=f"{error.message} The defaults are used.",
+                    hint=error.hint,
+                )
+            )
+            return Settings()
+
+
+def _checked(folders: Sequence[Folder]) -> tuple[Folder, ...]:
+    """Folders with their real absolute paths, each once."""
+    grants = open_grants(folders)
+    checked: dict[str, Folder] = {}
+    for folder, grant in zip(folders, grants, strict=True):
+        checked.setdefault(str(grant.path), Folder(path=str(grant.path), rights=folder.rights))
+    return tuple(checked.values())

@@ -1,0 +1,100 @@
+"""The person's settings: a typed model, read from and written to one JSON file.
+
+A file that cannot be read is never overwritten: it is set aside under another name first.
+Thread: engine, or the command line's only thread.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from app.errors import AppError
+from sandbox.limits import Limits
+
+
+class _Page(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelSettings(_Page):
+    """How local models run. `threads` 0: physical cores minus one."""
+
+    threads: int = Field(default=0, ge=0, le=256)
+    context_tokens: int = Field(default=8192, ge=1024, le=1_048_576)
+    reply_tokens: int = Field(default=1200, ge=64, le=32_768)
+    temperature: float = Field(default=0.2, ge=0.0, le=2.0)
+    tries: int = Field(default=3, ge=1, le=10)
+
+
+class SandboxSettings(_Page):
+    """The bounds of one program; see `sandbox.limits.Limits`."""
+
+    interpreter_s: float = Field(default=30.0, gt=0, le=3600)
+    memory_mib: int = Field(default=256, ge=16, le=16_384)
+    file_calls: int = Field(default=100_000, ge=1, le=10_000_000)
+    tool_calls: int = Field(default=100, ge=0, le=100_000)
+
+    def limits(self) -> Limits:
+        """The same as the sandbox wants it."""
+        return Limits(
+            interpreter_s=self.interpreter_s,
+            memory_bytes=self.memory_mib * 1024 * 1024,
+            file_calls=self.file_calls,
+            tool_calls=self.tool_calls,
+        )
+
+
+class Settings(_Page):
+    """All settings, one page a topic."""
+
+    theme: Literal["system", "light", "dark"] = "system"
+    default_model: str = "local:qwen2.5-coder-1.5b"
+    model: ModelSettings = ModelSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+
+
+def load_settings(path: Path) -> Settings:
+    """Read the settings; a missing file means the defaults.
+
+    Raises: `AppError` naming the file and each wrong field.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, UnicodeDecodeError) as error:
+        raise AppError(
+            f"The settings cannot be read: {path} ({error}).",
+            hint="Fix its permissions, or move the file away to start with the defaults.",
+        ) from error
+    try:
+        return Settings.model_validate_json(text)
+    except ValidationError as error:
+        wrong = "; ".join(_describe(item["loc"], item["msg"]) for item in error.errors())
+        raise AppError(
+            f"The settings in {path} are not valid: {wrong}.",
+            hint="Correct the file, or move it away to start with the defaults.",
+        ) from error
+
+
+def save_settings(path: Path, settings: Settings) -> None:
+    """Write the settings atomically. An unreadable former file is kept as ``*.broken``."""
+    if path.exists():
+        try:
+            load_settings(path)
+        except AppError:
+            path.replace(path.with_suffix(".json.broken"))
+    temporary = path.with_suffix(".json.part")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(settings.model_dump_json(indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _describe(location: tuple[int | str, ...], message: str) -> str:
+    return f"{'.'.join(str(part) for part in location) or 'file'}: {message}"

@@ -1,0 +1,168 @@
+"""Records to rows and back.
+
+JSON is written with ASCII only, so that lone surrogates (file names that are not valid Unicode)
+survive SQLite. Must not touch the database. Thread: any.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from app.store.records import (
+    CallGroup,
+    ChatRecord,
+    ConflictRecord,
+    Folder,
+    Problem,
+    ProgramRecord,
+    TurnRecord,
+    Usage,
+)
+from sandbox.changeset import from_json as change_set_from_json
+from sandbox.changeset import to_json as change_set_to_json
+from sandbox.effects import Effect, Span
+from sandbox.errors import Fault
+
+Row = Mapping[str, Any]
+
+
+def dump(value: object) -> str:
+    """Compact JSON in ASCII."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def folders_text(folders: Iterable[Folder]) -> str:
+    """Folders as a JSON column."""
+    return dump([asdict(folder) for folder in folders])
+
+
+def folders_from(text: str) -> tuple[Folder, ...]:
+    """Folders out of a JSON column."""
+    return tuple(Folder(**item) for item in json.loads(text))
+
+
+def chat_row(chat: ChatRecord) -> dict[str, Any]:
+    """A chat as a row of `chats`."""
+    return {
+        "id": chat.chat_id,
+        "title": clean(chat.title),
+        "folders": folders_text(chat.folders),
+        "model_id": chat.model_id,
+        "created": chat.created.isoformat(),
+        "updated": chat.updated.isoformat(),
+    }
+
+
+def chat_from(row: Row) -> ChatRecord:
+    """A chat out of a row; `status` is that of its latest turn when the row has one."""
+    return ChatRecord(
+        chat_id=row["id"],
+        title=row["title"],
+        folders=folders_from(row["folders"]),
+        model_id=row["model_id"],
+        created=datetime.fromisoformat(row["created"]),
+        updated=datetime.fromisoformat(row["updated"]),
+        status=row.get("status"),
+    )
+
+
+def turn_row(turn: TurnRecord) -> dict[str, Any]:
+    """The changing columns of a turn, without its programs."""
+    return {
+        "status": turn.status,
+        "model_id": turn.model_id,
+        "reply": clean(turn.reply),
+        "answer": clean(turn.answer),
+        "problem": None if turn.problem is None else dump(asdict(turn.problem)),
+        "changes": None if turn.changes is None else dump(change_set_to_json(turn.changes)),
+        "approved": dump(list(turn.approved)),
+        "conflicts": dump([asdict(conflict) for conflict in turn.conflicts]),
+        "committed": int(turn.committed),
+        "usage": dump(asdict(turn.usage)),
+        "seconds": turn.seconds,
+    }
+
+
+def turn_from(row: Row, programs: Iterable[ProgramRecord]) -> TurnRecord:
+    """A turn out of its row and programs."""
+    return TurnRecord(
+        turn_id=row["id"],
+        chat_id=row["chat_id"],
+        request=row["request"],
+        model_id=row["model_id"],
+        status=row["status"],
+        started=datetime.fromisoformat(row["started"]),
+        reply=row["reply"],
+        programs=tuple(programs),
+        answer=row["answer"],
+        problem=None if row["problem"] is None else Problem(**json.loads(row["problem"])),
+        changes=(
+            None if row["changes"] is None else change_set_from_json(json.loads(row["changes"]))
+        ),
+        approved=tuple(json.loads(row["approved"])),
+        conflicts=tuple(ConflictRecord(**item) for item in json.loads(row["conflicts"])),
+        committed=bool(row["committed"]),
+        usage=Usage(**json.loads(row["usage"])),
+        seconds=row["seconds"],
+    )
+
+
+def program_row(program: ProgramRecord) -> dict[str, Any]:
+    """A program as a row of `programs`."""
+    return {
+        "id": program.program_id,
+        "turn_id": program.turn_id,
+        "number": program.index,
+        "source": clean(program.source),
+        "bridged": clean(program.bridged),
+        "notes": dump(list(program.notes)),
+        "status": program.status,
+        "fault": None if program.fault is None else dump(asdict(program.fault)),
+        "printed": clean(program.printed),
+        "value": None if program.value is None else clean(program.value),
+        "wall_s": program.wall_s,
+        "calls": dump([asdict(group) for group in program.calls]),
+        "file_calls": program.file_calls,
+    }
+
+
+def program_from(row: Row) -> ProgramRecord:
+    """A program out of its row."""
+    return ProgramRecord(
+        program_id=row["id"],
+        turn_id=row["turn_id"],
+        index=row["number"],
+        source=row["source"],
+        bridged=row["bridged"],
+        notes=tuple(json.loads(row["notes"])),
+        status=row["status"],
+        fault=None if row["fault"] is None else Fault(**json.loads(row["fault"])),
+        printed=row["printed"],
+        value=row["value"],
+        wall_s=row["wall_s"],
+        calls=tuple(CallGroup(**item) for item in json.loads(row["calls"])),
+        file_calls=row["file_calls"],
+    )
+
+
+def effects_text(effects: Iterable[Effect]) -> str:
+    """A batch of effects as one JSON column."""
+    return dump([asdict(effect) for effect in effects])
+
+
+def effects_from(text: str) -> list[Effect]:
+    """A batch of effects out of its column."""
+    found: list[Effect] = []
+    for item in json.loads(text):
+        span = item.pop("span")
+        found.append(Effect(**item, span=None if span is None else Span(**span)))
+    return found
+
+
+def clean(text: str) -> str:
+    """Text that SQLite takes: lone surrogates become visible escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

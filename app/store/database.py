@@ -1,0 +1,113 @@
+"""Opens `store.db`: one connection, WAL, every commit on the disk before it counts.
+
+Owned by the engine thread alone; other processes may have the same file open. Must not know what
+the tables mean: that is `migrations.py` and the rooms beside it. `Tables` is sqlite-utils with its
+types filled in.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, cast
+
+from sqlite_utils import Database
+
+from app.errors import AppError
+from app.store.migrations import MIGRATIONS
+
+_BUSY_MS = 10_000
+
+
+class Tables:
+    """The store's tables: rows are dicts, every writing call is a transaction of its own."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def rows(
+        self, sql: str, values: Sequence[object] | dict[str, object] = ()
+    ) -> list[dict[str, Any]]:
+        """All rows of a query with ``?`` or ``:name`` values."""
+        found = self._db.query(sql, values if isinstance(values, dict) else list(values))  # pyright: ignore[reportUnknownMemberType]  # untyped library
+        return list(cast("Iterable[dict[str, Any]]", found))
+
+    def insert(self, table: str, row: dict[str, Any]) -> None:
+        """Add a row."""
+        self._db.table(table).insert(row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+
+    def update(self, table: str, key: str, row: dict[str, Any]) -> None:
+        """Change columns of the row with this id, which is there."""
+        self._db.table(table).update(key, row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+
+    def upsert(self, table: str, row: dict[str, Any]) -> None:
+        """Add a row or change the one with its id."""
+        self._db.table(table).upsert(row, pk="id")  # pyright: ignore[reportUnknownMemberType]  # untyped library
+
+    def delete(self, table: str, key: str) -> None:
+        """Remove the row with this id and what refers to it."""
+        with self.atomic():
+            self.execute(f"DELETE FROM [{table}] WHERE id = ?", [key])  # noqa: S608  # own names
+
+    def execute(self, sql: str, values: Sequence[object] = ()) -> int:
+        """Run a statement inside `atomic`; returns the number of rows changed."""
+        return self._db.execute(sql, list(values)).rowcount  # pyright: ignore[reportUnknownMemberType]  # untyped library
+
+    def atomic(self) -> AbstractContextManager[object]:
+        """Several statements as one transaction."""
+        return self._db.atomic()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+
+def open_database(path: Path) -> Tables:
+    """Open or make the store and bring it to this version.
+
+    Raises: `AppError` when the file is not a database, is damaged, or was written by a newer
+    version.
+    """
+    try:
+        connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000)
+        connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        database = Database(connection)
+        migrate(database, path)
+    except sqlite3.DatabaseError as error:
+        raise AppError(
+            f"The store cannot be opened: {path} ({error}).",
+            hint="Move the file away to start with an empty one; your folders are not affected.",
+        ) from error
+    return Tables(database)
+
+
+def migrate(database: Database, path: Path) -> None:
+    """Run the migrations that are still to be run, each in a transaction of its own."""
+    version = _version(database)
+    if version > len(MIGRATIONS):
+        raise AppError(
+            f"The store {path} was written by a newer Drydock (format {version}).",
+            hint="Use that version, or set DRYDOCK_HOME to another folder.",
+        )
+    connection = database.conn
+    for number in range(version, len(MIGRATIONS)):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if _version(database) == number:  # another process may have been faster
+                for statement in MIGRATIONS[number]:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={number + 1}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise
+
+
+def _version(database: Database) -> int:
+    (version,) = database.conn.execute("PRAGMA user_version").fetchone()
+    return int(version)

@@ -1,0 +1,73 @@
+"""The store's tables, as a list of steps that is only ever appended to.
+
+Times are ISO 8601 in UTC. JSON columns are written with ASCII only, so that file names that are
+not valid Unicode survive. Thread: engine.
+"""
+
+from __future__ import annotations
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE chats (
+            id TEXT PRIMARY KEY,
+            title TEXT NOT NULL,
+            folders TEXT NOT NULL,
+            model_id TEXT NOT NULL,
+            created TEXT NOT NULL,
+            updated TEXT NOT NULL
+        )""",
+        """CREATE TABLE turns (
+            id TEXT PRIMARY KEY,
+            chat_id TEXT NOT NULL REFERENCES chats(id) ON DELETE CASCADE,
+            seq INTEGER NOT NULL,
+            request TEXT NOT NULL,
+            model_id TEXT NOT NULL,
+            folders TEXT NOT NULL,
+            status TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            started TEXT NOT NULL,
+            reply TEXT NOT NULL DEFAULT '',
+            answer TEXT NOT NULL DEFAULT '',
+            problem TEXT,
+            changes TEXT,
+            approved TEXT NOT NULL DEFAULT '[]',
+            conflicts TEXT NOT NULL DEFAULT '[]',
+            committed INTEGER NOT NULL DEFAULT 0,
+            usage TEXT NOT NULL DEFAULT '{}',
+            seconds REAL NOT NULL DEFAULT 0
+        )""",
+        "CREATE INDEX turns_by_chat ON turns(chat_id, seq)",
+        "CREATE INDEX turns_by_start ON turns(started)",
+        """CREATE TABLE programs (
+            id TEXT PRIMARY KEY,
+            turn_id TEXT NOT NULL REFERENCES turns(id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            source TEXT NOT NULL,
+            bridged TEXT NOT NULL DEFAULT '',
+            notes TEXT NOT NULL DEFAULT '[]',
+            status TEXT NOT NULL,
+            fault TEXT,
+            printed TEXT NOT NULL DEFAULT '',
+            value TEXT,
+            wall_s REAL NOT NULL DEFAULT 0,
+            calls TEXT NOT NULL DEFAULT '[]',
+            file_calls INTEGER NOT NULL DEFAULT 0
+        )""",
+        "CREATE INDEX programs_by_turn ON programs(turn_id, number)",
+        """CREATE TABLE effects (
+            id INTEGER PRIMARY KEY,
+            turn_id TEXT NOT NULL REFERENCES turns(id) ON DELETE CASCADE,
+            program_id TEXT NOT NULL,
+            data TEXT NOT NULL
+        )""",
+        "CREATE INDEX effects_by_turn ON effects(turn_id, id)",
+        """CREATE TABLE journal (
+            id INTEGER PRIMARY KEY,
+            turn_id TEXT NOT NULL REFERENCES turns(id) ON DELETE CASCADE,
+            at TEXT NOT NULL,
+            step TEXT NOT NULL,
+            data TEXT NOT NULL DEFAULT '{}'
+        )""",
+        "CREATE INDEX journal_by_turn ON journal(turn_id, id)",
+    ),
+)

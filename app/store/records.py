@@ -1,0 +1,150 @@
+"""What the store returns and the window shows: immutable records of chats and turns.
+
+Pure data, no behaviour beyond derived facts. Thread: any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from sandbox.changeset import ChangeSet
+from sandbox.effects import EffectKind
+from sandbox.errors import Fault
+
+TurnStatus = Literal[
+    "writing",  # the model writes
+    "checking",  # the program is bridged and checked
+    "running",  # the program runs on the stage
+    "waiting",  # a change set waits for the person
+    "committing",  # approved changes are being applied
+    "done",
+    "failed",
+    "rejected",
+    "stopped",
+    "interrupted",  # the app ended in the middle; can be resumed
+    "undone",
+]
+LIVE: frozenset[TurnStatus] = frozenset({"writing", "checking", "running", "committing"})
+
+ProgramStatus = Literal["running", "ok", "error", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A granted folder. `path` is absolute; `rights` as the person gave them."""
+
+    path: str
+    rights: Literal["read", "write"] = "write"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallGroup:
+    """Calls of one kind in one program: "read 41 files". `example`: one path among them."""
+
+    kind: EffectKind
+    folder: bool
+    count: int
+    size_bytes: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramRecord:
+    """One program of a turn. `index` counts from 1 within the turn; `wall_s` in seconds."""
+
+    program_id: str
+    turn_id: str
+    index: int
+    source: str
+    bridged: str = ""
+    notes: tuple[str, ...] = ()
+    status: ProgramStatus = "running"
+    fault: Fault | None = None
+    printed: str = ""
+    value: str | None = None
+    wall_s: float = 0.0
+    calls: tuple[CallGroup, ...] = ()
+    file_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """An error for a person: what happened and why, then the next step; `details` is copyable.
+
+    `kind`: which part could not be used at all, for the exit code; empty for everything else.
+    """
+
+    message: str
+    kind: Literal["", "model", "sandbox"] = ""
+    hint: str = ""
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a turn cost. Tokens; seconds of model time; money as decimal text, None: unknown."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    model_s: float = 0.0
+    money: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictRecord:
+    """A change that was not applied, and why, in words."""
+
+    change_id: str
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """One turn as the transcript shows it.
+
+    `reply`: the model's text of the latest try, its program included; `answer`: what the person
+    reads; `changes`: the change set, None while there is none; `approved`: ids of the changes that
+    were committed; `seconds`: wall time so far.
+    """
+
+    turn_id: str
+    chat_id: str
+    request: str
+    model_id: str
+    status: TurnStatus
+    started: datetime
+    reply: str = ""
+    programs: tuple[ProgramRecord, ...] = ()
+    answer: str = ""
+    problem: Problem | None = None
+    changes: ChangeSet | None = None
+    approved: tuple[str, ...] = ()
+    conflicts: tuple[ConflictRecord, ...] = ()
+    committed: bool = False
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRecord:
+    """A chat without its turns."""
+
+    chat_id: str
+    title: str
+    folders: tuple[Folder, ...]
+    model_id: str
+    created: datetime
+    updated: datetime
+    status: TurnStatus | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatView:
+    """A chat with all its turns, oldest first."""
+
+    chat: ChatRecord
+    turns: tuple[TurnRecord, ...]

@@ -1,0 +1,178 @@
+"""The window's dialogs: each is opened, never executed, and closes by itself.
+
+Owns which dialogs are open and their wiring to the session. Thread: UI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
+
+from app.engine.events import FetchEnded, FetchProgressed
+from app.store.records import ChatRecord, Problem, TurnRecord
+from app.ui import words
+from app.ui.command_palette import CommandPalette
+from app.ui.models_dialog import ModelsDialog
+from app.ui.review_dialog import PreviewWish, ReviewDialog
+from app.ui.session import Session
+from app.ui.settings_dialog import SettingsDialog
+
+if TYPE_CHECKING:
+    from app.engine.engine import ModelStatus
+    from app.engine.previews import Preview
+
+
+class Dialogs(QObject):
+    """Opens dialogs over `window`."""
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._window = window
+        self.review: ReviewDialog | None = None
+        self.models: ModelsDialog | None = None
+        self.palette: CommandPalette | None = None
+        self.settings: SettingsDialog | None = None
+        session.models_changed.connect(self._models_changed)
+        session.fetch_progressed.connect(self._fetch_progressed)
+        session.fetch_ended.connect(self._fetch_ended)
+
+    def show_palette(self, actions: Sequence[QAction]) -> None:
+        """Open the command palette."""
+        if self.palette is not None:
+            self.palette.close()
+        palette = CommandPalette(actions, self._window)
+        palette.finished.connect(self._forgetting("palette", palette))
+        self.palette = palette
+        palette.show()
+
+    def show_models(self) -> None:
+        """Open the list of models."""
+        if self.models is not None:
+            self.models.raise_()
+            return
+        dialog = ModelsDialog(self._window)
+        dialog.fetch_wanted.connect(self._session.fetch_model)
+        dialog.cancel_wanted.connect(self._session.cancel_fetch)
+        dialog.finished.connect(self._forgetting("models", dialog))
+        self.models = dialog
+        if self._session.models:
+            dialog.show_models(self._session.models)
+        self._session.refresh_models()
+        dialog.show()
+
+    def show_settings(self) -> None:
+        """Open the settings, once they are known."""
+        if self._session.settings is None or self.settings is not None:
+            return
+        dialog = SettingsDialog(self._session.settings, self._session.models, self._window)
+        dialog.chosen.connect(self._session.change_settings)
+        dialog.finished.connect(self._forgetting("settings", dialog))
+        self.settings = dialog
+        dialog.show()
+
+    def show_review(self, turn: TurnRecord) -> None:
+        """Open the review of a turn that waits."""
+        if self.review is not None:
+            if self.review.turn_id == turn.turn_id:
+                self.review.raise_()
+                return
+            self.review.close()
+        dialog = ReviewDialog(turn, self._session.folders, self._window)
+        dialog.decided.connect(self._session.decide)
+        dialog.finished.connect(self._forgetting("review", dialog))
+
+        def show_preview(wish: PreviewWish) -> None:
+            self._show_preview(dialog, wish)
+
+        dialog.preview_wanted.connect(show_preview)
+        self.review = dialog
+        dialog.show()
+        dialog.ask_preview()
+
+    def close_review(self, turn_id: str = "") -> None:
+        """Close the open review, or only that of `turn_id`; decides nothing."""
+        if self.review is not None and turn_id in ("", self.review.turn_id):
+            self.review.close()
+
+    def pick_folder(self) -> None:
+        """Let the person choose a folder for this chat."""
+        dialog = QFileDialog(self._window, self.tr("Add a folder to this chat"), str(Path.home()))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._session.add_folder)
+        dialog.open()
+
+    def rename(self, chat: ChatRecord) -> None:
+        """Ask for a new title."""
+        dialog = QInputDialog(self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(self.tr("Rename the chat"))
+        dialog.setLabelText(self.tr("Title"))
+        dialog.setTextValue(chat.title)
+        dialog.setOkButtonText(self.tr("Rename"))
+
+        def chosen(title: str) -> None:
+            self._session.rename(chat.chat_id, title)
+
+        dialog.textValueSelected.connect(chosen)
+        dialog.open()
+
+    def delete(self, chat: ChatRecord) -> None:
+        """Ask before a chat is deleted; keeping it has the focus."""
+        dialog = QMessageBox(self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setTextFormat(Qt.TextFormat.PlainText)
+        title = words.visible(chat.title) or self.tr("New chat")
+        dialog.setText(self.tr("Delete the chat \u201c{0}\u201d?").format(title))
+        dialog.setInformativeText(
+            self.tr("Its requests, answers and the means to undo are removed. Your folders stay.")
+        )
+        remove = dialog.addButton(self.tr("Delete chat"), QMessageBox.ButtonRole.DestructiveRole)
+        keep = dialog.addButton(self.tr("Keep chat"), QMessageBox.ButtonRole.RejectRole)
+        dialog.setDefaultButton(keep)
+        dialog.setEscapeButton(keep)
+        remove.clicked.connect(lambda: self._session.delete(chat.chat_id))
+        dialog.open()
+
+    def _show_preview(self, dialog: ReviewDialog, wish: PreviewWish) -> None:
+        title = dialog.title_of(wish.change)
+
+        def found(preview: Preview) -> None:
+            if dialog.shows(wish.change):
+                dialog.preview.show_preview(title, preview)
+
+        def failed(problem: Problem) -> None:
+            if dialog.shows(wish.change):
+                dialog.preview.show_message(title, f"{problem.message} {problem.hint}".strip())
+
+        self._session.preview(wish, found, failed, dialog)
+
+    def _forgetting(
+        self, name: Literal["review", "models", "palette", "settings"], dialog: QObject
+    ) -> Callable[[int], None]:
+        """What is done when `dialog` has closed."""
+
+        def forget(_result: int) -> None:
+            if getattr(self, name) is dialog:
+                setattr(self, name, None)
+
+        return forget
+
+    def _models_changed(self, models: tuple[ModelStatus, ...]) -> None:
+        if self.models is not None:
+            self.models.show_models(models)
+
+    def _fetch_progressed(self, progress: FetchProgressed) -> None:
+        if self.models is not None:
+            self.models.show_progress(progress)
+
+    def _fetch_ended(self, ended: FetchEnded) -> None:
+        if self.models is not None:
+            self.models.show_end(ended)

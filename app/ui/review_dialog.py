@@ -1,0 +1,269 @@
+"""The one review of a turn: what will happen, item by item, and the decision.
+
+Owns the dialog. Closing it decides nothing; only the two buttons do. Keys that arrive within half
+a second of its opening are dropped: they were meant for something else. It must not talk to the
+engine. Thread: UI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QMenu,
+    QSplitter,
+    QTabWidget,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.store.records import Folder, ProgramRecord, TurnRecord
+from app.ui import words
+from app.ui.change_model import ChangeModel
+from app.ui.highlight import PythonHighlighter
+from app.ui.preview_pane import PreviewPane
+from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
+from app.ui.widgets import CodeBox, button, column, frame, label, row
+from sandbox.changeset import Change, ChangeSet
+
+IGNORE_KEYS_S = 0.5
+_KEYS = (QEvent.Type.KeyPress, QEvent.Type.KeyRelease, QEvent.Type.Shortcut)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the person decided. `approved`: ids to apply, None: rejected."""
+
+    turn_id: str
+    approved: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewWish:
+    """The change whose preview should be shown."""
+
+    turn_id: str
+    change: Change
+
+
+class ReviewDialog(QDialog):
+    """Shows a turn's change set.
+
+    `decided` carries a `Decision`, `preview_wanted` a `PreviewWish`.
+    """
+
+    decided = Signal(object)
+    preview_wanted = Signal(object)
+
+    def __init__(
+        self,
+        turn: TurnRecord,
+        folders: Sequence[Folder],
+        parent: QWidget | None = None,
+        *,
+        clock_s: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Review the changes"))
+        self.setModal(False)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._clock_s = clock_s
+        self._shown_at_s = clock_s()
+        self._turn = turn
+        self._folders = tuple(folders)
+        change_set = turn.changes if turn.changes is not None else ChangeSet()
+        self.model = ChangeModel(change_set, folders, self)
+        self.model.chosen_changed.connect(self._chosen_changed)
+        self.preview = PreviewPane()
+        self.tree = self._make_tree()
+        self._note = label("", "muted", wrap=True)
+        self._note.hide()
+        self.reject_button = button(self.tr("Reject"), on_click=self._reject_all,
+                                    name=self.tr("Reject all changes"))  # fmt: skip
+        self.approve_button = button("", "primary", on_click=self._approve)
+        for one in (self.reject_button, self.approve_button):
+            one.setAutoDefault(True)
+
+        layout = column(self, margin=SPACE_L, spacing=SPACE_M)
+        layout.addWidget(label(words.sentence(change_set.changes, folders), "heading", wrap=True))
+        self._add_unusual(layout, change_set.changes)
+        layout.addWidget(self._make_middle(), 1)
+        layout.addWidget(self._note)
+        buttons = row()
+        later = label(self.tr("Escape closes this and decides nothing."), "meta")
+        buttons.addWidget(later)
+        buttons.addStretch(1)
+        buttons.addWidget(self.reject_button)
+        buttons.addWidget(self.approve_button)
+        layout.addLayout(buttons)
+        self.resize(1040, 680)
+        self._set_order()
+        self._chosen_changed(0)
+        for widget in (self, *self.findChildren(QWidget)):
+            widget.installEventFilter(self)
+        self.tree.setCurrentIndex(self.model.first_change())
+
+    @property
+    def turn_id(self) -> str:
+        """The turn under review."""
+        return self._turn.turn_id
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._shown_at_s = self._clock_s()
+        self.reject_button.setFocus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _KEYS and self._clock_s() - self._shown_at_s < IGNORE_KEYS_S:
+            return True
+        return super().eventFilter(watched, event)
+
+    def save_layout(self) -> QByteArray:
+        """The splitters' state."""
+        return self._sides.saveState()
+
+    def _make_tree(self) -> QTreeView:
+        tree = QTreeView()
+        tree.setAccessibleName(self.tr("Changes"))
+        tree.setUniformRowHeights(True)
+        tree.setModel(self.model)
+        tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        tree.setExpandsOnDoubleClick(True)
+        tree.setAllColumnsShowFocus(True)
+        tree.setTabKeyNavigation(False)
+        header = tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
+        header.resizeSection(1, 210)
+        header.resizeSection(2, 110)
+        tree.expandAll()
+        tree.selectionModel().currentChanged.connect(self._selected)
+        tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        tree.customContextMenuRequested.connect(self._show_menu)
+        return tree
+
+    def _make_middle(self) -> QWidget:
+        self._sides = QSplitter(Qt.Orientation.Horizontal)
+        self._sides.setChildrenCollapsible(False)
+        self._sides.addWidget(self.tree)
+        self._sides.addWidget(self.preview)
+        self._sides.setSizes([600, 420])
+        whole = QSplitter(Qt.Orientation.Vertical)
+        whole.setChildrenCollapsible(False)
+        whole.addWidget(self._sides)
+        if programs := [one for one in self._turn.programs if one.status == "ok"]:
+            tabs = QTabWidget()
+            tabs.setDocumentMode(True)
+            tabs.tabBar().setDrawBase(False)
+            tabs.setAccessibleName(self.tr("The programs that make these changes"))
+            for program in programs:
+                tabs.addTab(self._program_page(program), self._program_title(programs, program))
+            whole.addWidget(tabs)
+            whole.setSizes([420, 160])
+        whole.setStretchFactor(0, 1)
+        return whole
+
+    def _program_title(self, programs: Sequence[ProgramRecord], program: ProgramRecord) -> str:
+        if len(programs) == 1:
+            return self.tr("Program")
+        return self.tr("Program {0}").format(program.index)
+
+    def _program_page(self, program: ProgramRecord) -> QWidget:
+        code = CodeBox(self.tr("Program"), max_lines=100_000)
+        code.setMinimumHeight(80)
+        code.setMaximumHeight(16_777_215)
+        highlighter = PythonHighlighter(code.document())
+        code.setPlainText(program.source.strip("\n"))
+        code.setMinimumHeight(80)
+        code.setMaximumHeight(16_777_215)
+        highlighter.read_all()
+        return code
+
+    def _add_unusual(self, layout: QVBoxLayout, changes: Sequence[Change]) -> None:
+        found = words.unusual(changes)
+        if not found:
+            return
+        block = frame("alert")
+        block.setAccessibleName(self.tr("Look at this first"))
+        inside = column(block, margin=SPACE_S, spacing=SPACE_XS)
+        for one in found:
+            inside.addWidget(label(one, wrap=True))
+        layout.addWidget(block)
+
+    def _set_order(self) -> None:
+        self.setTabOrder(self.tree, self.preview)
+        self.setTabOrder(self.preview, self.reject_button)
+        self.setTabOrder(self.reject_button, self.approve_button)
+
+    def _chosen_changed(self, along: int) -> None:
+        number = len(self.model.chosen())
+        text = self.tr("Approve {0}").format(words.changes_count(number))
+        self.approve_button.setText(text)
+        self.approve_button.setAccessibleName(text)
+        self.approve_button.setEnabled(number > 0)
+        if along:
+            self._note.setText(
+                self.tr("{0} that cannot be made without each other went along.").format(
+                    words.changes_count(along)
+                )
+            )
+        self._note.setVisible(along > 0)
+
+    def _selected(self, current: QModelIndex, _before: QModelIndex) -> None:
+        change = self.model.change_at(current)
+        if change is None:
+            self.preview.show_message("", self.tr("Select a change to see what it does."))
+            return
+        self.preview.show_message(self._title(change), self.tr("Reading"))
+        self.preview_wanted.emit(PreviewWish(turn_id=self.turn_id, change=change))
+
+    def ask_preview(self) -> None:
+        """Ask for the preview of the selected change."""
+        change = self.model.change_at(self.tree.currentIndex())
+        if change is not None:
+            self.preview_wanted.emit(PreviewWish(turn_id=self.turn_id, change=change))
+
+    def shows(self, change: Change) -> bool:
+        """Whether `change` is still the selected one."""
+        current = self.model.change_at(self.tree.currentIndex())
+        return current is not None and current.id == change.id
+
+    def _title(self, change: Change) -> str:
+        return words.short_path(change.target or change.path, self._folders)
+
+    def title_of(self, change: Change) -> str:
+        """The heading of a change's preview."""
+        return self._title(change)
+
+    def _show_menu(self, _where: object) -> None:
+        change = self.model.change_at(self.tree.currentIndex())
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if change is not None:
+            menu.addAction(self.tr("Copy the path")).triggered.connect(
+                lambda: QGuiApplication.clipboard().setText(change.path)
+            )
+        menu.addAction(self.tr("Choose all")).triggered.connect(lambda: self.model.choose_all(True))
+        menu.addAction(self.tr("Choose none")).triggered.connect(
+            lambda: self.model.choose_all(False)
+        )
+        menu.popup(self.cursor().pos())
+
+    def _approve(self) -> None:
+        self._decide(self.model.chosen())
+
+    def _reject_all(self) -> None:
+        self._decide(None)
+
+    def _decide(self, approved: frozenset[str] | None) -> None:
+        self.decided.emit(Decision(turn_id=self.turn_id, approved=approved))
+        self.close()

@@ -1,0 +1,324 @@
+"""What the window is about right now: the open chat, or a new one that is not stored yet.
+
+Owns the calls into the engine and the routing of its events. It must not make widgets; screens
+listen to its signals. Thread: UI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge import Bridge, EventBatch
+from app.engine.events import (
+    CallsProgress,
+    ChatsChanged,
+    Event,
+    FetchEnded,
+    FetchProgressed,
+    ModelActivity,
+    Notice,
+    ReplyDelta,
+    TurnChanged,
+)
+from app.store.records import ChatRecord, ChatView, Folder, Problem, TurnRecord
+from app.ui.review_dialog import Decision, PreviewWish
+
+if TYPE_CHECKING:
+    from app.engine.engine import ModelStatus
+    from app.engine.previews import Preview
+    from app.settings import Settings
+
+
+class Session(QObject):
+    """The window's side of the engine. Each signal carries one typed record, or nothing."""
+
+    chats_changed = Signal(object)  # tuple[ChatRecord, ...]
+    chat_opened = Signal(object)  # ChatView, or None for a new chat
+    chat_changed = Signal(object)  # ChatRecord
+    draft_changed = Signal()
+    turn_changed = Signal(object)  # TurnRecord of the open chat
+    reply_arrived = Signal(object)  # ReplyDelta
+    calls_changed = Signal(object)  # CallsProgress
+    models_changed = Signal(object)  # tuple[ModelStatus, ...]
+    activity_changed = Signal(object)  # ModelActivity
+    fetch_progressed = Signal(object)  # FetchProgressed
+    fetch_ended = Signal(object)  # FetchEnded
+    settings_changed = Signal(object)  # Settings
+    notice_arrived = Signal(object)  # Notice
+    problem_arrived = Signal(object)  # Problem
+    send_failed = Signal(str)  # the text, so that it is not lost
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self.chat: ChatRecord | None = None
+        self.models: tuple[ModelStatus, ...] = ()
+        self.settings: Settings | None = None
+        self._draft_folders: tuple[Folder, ...] = ()
+        self._draft_model = ""
+        self._query = ""
+        self._visit = 0
+        self._starting = False
+        bridge.arrived.connect(self._take)
+        bridge.failed.connect(self.problem_arrived)
+
+    # what is known
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        """The folders of the open or the new chat."""
+        return self._draft_folders if self.chat is None else self.chat.folders
+
+    @property
+    def model_id(self) -> str:
+        """The model of the open or the new chat; empty: the default."""
+        return self._draft_model if self.chat is None else self.chat.model_id
+
+    # chats
+
+    def load(self, chat_id: str = "") -> None:
+        """Ask for everything that the window shows; opens `chat_id` if there is one."""
+        self.refresh_settings()
+        self.refresh_models()
+        self.refresh_chats()
+        if chat_id:
+            self._open(chat_id, lambda _problem: self.start_new())
+
+    def refresh_chats(self, query: str | None = None) -> None:
+        """Ask for the chats again; `query` None keeps the search."""
+        if query is not None:
+            self._query = query
+        wanted = self._query
+
+        def arrived(chats: list[ChatRecord]) -> None:
+            if wanted == self._query:
+                self.chats_changed.emit(tuple(chats))
+
+        self._bridge.call(lambda engine: engine.chats(wanted), arrived, owner=self)
+
+    def start_new(self) -> None:
+        """Leave the open chat for a new one. It is stored with its first request."""
+        self._visit += 1
+        self._starting = False
+        self.chat = None
+        self._draft_folders = ()
+        self.chat_opened.emit(None)
+
+    def open_chat(self, chat_id: str) -> None:
+        """Open a chat."""
+        self._open(chat_id, self.problem_arrived.emit)
+
+    def rename(self, chat_id: str, title: str) -> None:
+        """Give a chat a title."""
+        self._bridge.call(lambda engine: engine.rename_chat(chat_id, title), self._put_chat)
+
+    def delete(self, chat_id: str) -> None:
+        """Delete a chat with its turns."""
+
+        def gone(_none: None) -> None:
+            if self.chat is not None and self.chat.chat_id == chat_id:
+                self.start_new()
+
+        self._bridge.call(lambda engine: engine.delete_chat(chat_id), gone, owner=self)
+
+    def choose_folders(self, folders: tuple[Folder, ...]) -> None:
+        """Replace the folders of this chat."""
+        if self.chat is None:
+            self._draft_folders = folders
+            self.draft_changed.emit()
+            return
+        chat_id = self.chat.chat_id
+        self._bridge.call(lambda engine: engine.set_folders(chat_id, folders), self._put_chat)
+
+    def add_folder(self, path: str) -> None:
+        """Add a folder to this chat, to be read and written."""
+        if all(folder.path != path for folder in self.folders):
+            self.choose_folders((*self.folders, Folder(path=path)))
+
+    def choose_model(self, model_id: str) -> None:
+        """Choose the model of this chat."""
+        if self.chat is None:
+            self._draft_model = model_id
+            return
+        chat_id = self.chat.chat_id
+        self._bridge.call(lambda engine: engine.set_model(chat_id, model_id), self._put_chat)
+
+    # turns
+
+    def send(self, text: str) -> None:
+        """Begin a turn, in a new chat if none is open."""
+        if self.chat is not None:
+            self._send(self.chat.chat_id, text)
+            return
+        if self._starting:
+            self.send_failed.emit(text)
+            return
+        self._starting = True
+        visit = self._visit
+        folders, model_id = self._draft_folders, self._draft_model
+
+        def made(chat: ChatRecord) -> None:
+            self._starting = False
+            if visit == self._visit:
+                self.chat = chat
+                self.chat_opened.emit(ChatView(chat=chat, turns=()))
+            self._send(chat.chat_id, text)
+
+        def failed(problem: Problem) -> None:
+            self._starting = False
+            self._send_failed(problem, text)
+
+        self._bridge.call(
+            lambda engine: engine.new_chat(folders, model_id), made, failed, owner=self
+        )
+
+    def stop(self, turn_id: str) -> None:
+        """Stop a turn."""
+        self._bridge.call(lambda engine: engine.stop(turn_id))
+
+    def resume(self, turn_id: str) -> None:
+        """Go on with an interrupted turn."""
+        self._bridge.call(lambda engine: engine.resume(turn_id))
+
+    def decide(self, decision: Decision) -> None:
+        """Carry a decision to the engine."""
+        self._bridge.call(
+            lambda engine: engine.decide(decision.turn_id, approved=decision.approved),
+            self._put_turn,
+        )
+
+    def undo(self, turn_id: str) -> None:
+        """Take a committed turn back."""
+        self._bridge.call(lambda engine: engine.undo(turn_id), self._put_turn)
+
+    def preview(
+        self,
+        wish: PreviewWish,
+        on_done: Callable[[Preview], object],
+        on_error: Callable[[Problem], object],
+        owner: QObject,
+    ) -> None:
+        """Fetch a preview; the callbacks are dropped when `owner` is gone."""
+        self._bridge.call(
+            lambda engine: engine.preview(wish.turn_id, wish.change.id),
+            on_done,
+            on_error,
+            owner=owner,
+        )
+
+    # models and settings
+
+    def refresh_models(self) -> None:
+        """Ask which models there are."""
+
+        def arrived(models: list[ModelStatus]) -> None:
+            self.models = tuple(models)
+            self.models_changed.emit(self.models)
+
+        self._bridge.call(lambda engine: engine.models(), arrived, owner=self)
+
+    def fetch_model(self, model_id: str) -> None:
+        """Begin to fetch a model."""
+        self._bridge.call(
+            lambda engine: engine.fetch_model(model_id), lambda _none: self.refresh_models(),
+            owner=self,
+        )  # fmt: skip
+
+    def cancel_fetch(self, model_id: str) -> None:
+        """Stop fetching a model."""
+        self._bridge.call(lambda engine: engine.cancel_fetch(model_id))
+
+    def refresh_settings(self) -> None:
+        """Ask for the settings in force."""
+        self._bridge.call(lambda engine: engine.settings(), self._put_settings)
+
+    def change_settings(self, settings: Settings) -> None:
+        """Save new settings."""
+
+        def saved(_none: None) -> None:
+            self._put_settings(settings)
+            self.refresh_models()
+
+        self._bridge.call(lambda engine: engine.change_settings(settings), saved, owner=self)
+
+    def choose_theme(self, theme: str) -> None:
+        """Save another theme."""
+        if self.settings is not None:
+            self.change_settings(self.settings.model_copy(update={"theme": theme}))
+
+    # the rest
+
+    def _open(self, chat_id: str, on_error: Callable[[Problem], object]) -> None:
+        self._visit += 1
+        visit = self._visit
+
+        def arrived(view: ChatView) -> None:
+            if visit == self._visit:
+                self.chat = view.chat
+                self.chat_opened.emit(view)
+
+        self._bridge.call(lambda engine: engine.open_chat(chat_id), arrived, on_error, owner=self)
+
+    def _send(self, chat_id: str, text: str) -> None:
+        self._bridge.call(
+            lambda engine: engine.send(chat_id, text),
+            self._put_turn,
+            lambda problem: self._send_failed(problem, text),
+            owner=self,
+        )
+
+    def _send_failed(self, problem: Problem, text: str) -> None:
+        self.problem_arrived.emit(problem)
+        self.send_failed.emit(text)
+
+    def _put_chat(self, chat: ChatRecord) -> None:
+        if self.chat is not None and self.chat.chat_id == chat.chat_id:
+            self.chat = chat
+            self.chat_changed.emit(chat)
+
+    def _put_turn(self, turn: TurnRecord) -> None:
+        if self.chat is not None and turn.chat_id == self.chat.chat_id:
+            self.turn_changed.emit(turn)
+
+    def _put_settings(self, settings: Settings) -> None:
+        self.settings = settings
+        self.settings_changed.emit(settings)
+
+    def _take(self, batch: EventBatch) -> None:
+        stale = False
+        for event in batch.events:
+            stale = self._route(event) or stale
+        if stale:
+            self.refresh_chats()
+
+    def _route(self, event: Event) -> bool:
+        """Hand an event on; true if the list of chats is out of date."""
+        match event:
+            case ChatsChanged():
+                return True
+            case TurnChanged():
+                self._put_turn(event.turn)
+                return True
+            case ReplyDelta() | CallsProgress():
+                self._route_live(event)
+            case ModelActivity():
+                self.activity_changed.emit(event)
+            case FetchProgressed():
+                self.fetch_progressed.emit(event)
+            case FetchEnded():
+                self.fetch_ended.emit(event)
+                self.refresh_models()
+            case Notice():
+                self.notice_arrived.emit(event)
+        return False
+
+    def _route_live(self, event: ReplyDelta | CallsProgress) -> None:
+        if self.chat is None or event.chat_id != self.chat.chat_id:
+            return
+        if isinstance(event, ReplyDelta):
+            self.reply_arrived.emit(event)
+        else:
+            self.calls_changed.emit(event)

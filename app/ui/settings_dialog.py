@@ -1,0 +1,173 @@
+"""The settings: look, default model, how models run, limits of a program.
+
+Owns the form, which is made from the settings' own fields, so that bounds are said once. It must
+not store anything: a change is carried by `chosen`. Thread: UI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDoubleSpinBox,
+    QFormLayout,
+    QSpinBox,
+    QWidget,
+)
+
+from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
+from app.ui.widgets import button, column, label, row
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from app.engine.engine import ModelStatus
+    from app.settings import Settings
+
+type _Spin = QSpinBox | QDoubleSpinBox
+
+
+class SettingsDialog(QDialog):
+    """A form of the settings. `chosen` carries the new `Settings`."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, settings: Settings, models: Sequence[ModelStatus], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Settings"))
+        self.setModal(False)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._settings = settings
+        self._numbers: dict[tuple[str, str], _Spin] = {}
+        layout = column(self, margin=SPACE_L, spacing=SPACE_M)
+        form = QFormLayout()
+        form.setHorizontalSpacing(SPACE_L)
+        form.setVerticalSpacing(SPACE_S)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout.addLayout(form)
+        self._add_look(form)
+        self._add_model(form, models)
+        self._add_numbers(
+            form,
+            self.tr("Models on this machine"),
+            "model",
+            settings.model,
+            {
+                "threads": (self.tr("Threads"), self.tr("automatic"), ""),
+                "context_tokens": (self.tr("Context"), "", self.tr(" tokens")),
+                "reply_tokens": (self.tr("Longest reply"), "", self.tr(" tokens")),
+                "temperature": (self.tr("Temperature"), "", ""),
+                "tries": (self.tr("Tries of a program"), "", ""),
+            },
+        )
+        self._add_numbers(
+            form,
+            self.tr("Limits of one program"),
+            "sandbox",
+            settings.sandbox,
+            {
+                "interpreter_s": (self.tr("Computing time"), "", self.tr(" s")),
+                "memory_mib": (self.tr("Memory"), "", self.tr(" MiB")),
+                "file_calls": (self.tr("File operations"), "", ""),
+                "tool_calls": (self.tr("Tool calls"), "", ""),
+            },
+        )
+        layout.addStretch(1)
+        buttons = row()
+        buttons.addStretch(1)
+        buttons.addWidget(button(self.tr("Discard changes"), on_click=self.close))
+        buttons.addWidget(button(self.tr("Save settings"), "primary", on_click=self._save))
+        layout.addLayout(buttons)
+        self.resize(460, 0)
+
+    def _add_look(self, form: QFormLayout) -> None:
+        form.addRow(label(self.tr("Window"), "strong"))
+        self.theme = QComboBox()
+        self.theme.setAccessibleName(self.tr("Theme"))
+        for value, text in (
+            ("system", self.tr("As the system")),
+            ("light", self.tr("Light")),
+            ("dark", self.tr("Dark")),
+        ):
+            self.theme.addItem(text, value)
+        self.theme.setCurrentIndex(self.theme.findData(self._settings.theme))
+        form.addRow(self.tr("Theme"), self.theme)
+
+    def _add_model(self, form: QFormLayout, models: Sequence[ModelStatus]) -> None:
+        self.model = QComboBox()
+        self.model.setAccessibleName(self.tr("Model of new chats"))
+        for model in models:
+            self.model.addItem(model.name, model.model_id)
+        current = self._settings.default_model
+        if self.model.findData(current) < 0:
+            self.model.addItem(current, current)
+        self.model.setCurrentIndex(self.model.findData(current))
+        form.addRow(self.tr("Model of new chats"), self.model)
+
+    def _add_numbers(
+        self,
+        form: QFormLayout,
+        heading: str,
+        page: str,
+        values: BaseModel,
+        texts: dict[str, tuple[str, str, str]],
+    ) -> None:
+        form.addRow(label(heading, "strong"))
+        for name, (text, special, suffix) in texts.items():
+            low, high = _bounds(values, name)
+            value = getattr(values, name)
+            if isinstance(value, float):
+                made: _Spin = QDoubleSpinBox()
+                made.setDecimals(1)
+                made.setSingleStep(0.1 if high <= 10 else 1.0)
+                made.setRange(max(low, 0.1 if name == "interpreter_s" else low), high)
+            else:
+                made = QSpinBox()
+                made.setRange(int(low), int(high))
+                made.setGroupSeparatorShown(True)
+            _set_value(made, value)
+            made.setSuffix(suffix)
+            made.setSpecialValueText(special)
+            made.setAccessibleName(text)
+            self._numbers[page, name] = made
+            form.addRow(text, made)
+
+    def _save(self) -> None:
+        settings = self._settings
+        pages: dict[str, dict[str, float]] = {"model": {}, "sandbox": {}}
+        for (page, name), field in self._numbers.items():
+            pages[page][name] = field.value()
+        self.chosen.emit(
+            settings.model_copy(
+                update={
+                    "theme": self.theme.currentData(),
+                    "default_model": self.model.currentData(),
+                    "model": settings.model.model_copy(update=pages["model"]),
+                    "sandbox": settings.sandbox.model_copy(update=pages["sandbox"]),
+                }
+            )
+        )
+        self.close()
+
+
+def _set_value(field: _Spin, value: float) -> None:
+    if isinstance(field, QSpinBox):
+        field.setValue(int(value))
+    else:
+        field.setValue(value)
+
+
+def _bounds(values: BaseModel, name: str) -> tuple[float, float]:
+    """The bounds that the settings themselves declare for a number."""
+    low, high = 0.0, 2_147_483_647.0
+    for rule in type(values).model_fields[name].metadata:
+        rule_any: Any = rule
+        low = float(getattr(rule_any, "ge", getattr(rule_any, "gt", low)))
+        high = float(getattr(rule_any, "le", getattr(rule_any, "lt", high)))
+    return low, high
