@@ -1,0 +1,171 @@
+"""Pictures of the window in its states, light and dark, in two sizes.
+
+    python -m tests.benchmarks.screenshots FOLDER
+
+Uses records, not a model; needs no screen (QT_QPA_PLATFORM=offscreen is set when none is given).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.bridge import Bridge
+from app.engine.events import CallsProgress, FetchProgressed, ReplyDelta
+from app.ui.main_window import MainWindow
+from app.ui.session import Session
+from app.ui.theme import Theme
+from app.ui.window_state import WindowState
+from tests.app.ui import samples
+from tests.app.ui.fake_engine import FakeEngine, model
+
+SIZES = {"wide": (1280, 800), "small": (900, 600)}
+
+
+def wait(duration_ms: int = 120) -> None:
+    """Let Qt lay out and paint."""
+    loop = QEventLoop()
+    QTimer.singleShot(duration_ms, loop.quit)
+    loop.exec()
+
+
+class Studio:
+    """A window over a fake engine, and the folder for its pictures."""
+
+    def __init__(self, app: QApplication, folder: Path, theme: str, size: str) -> None:
+        self.engine: FakeEngine | None = None
+        self._folder, self._suffix = folder, f"{theme}-{size}"
+        self._home = Path(tempfile.mkdtemp())
+        self.theme = Theme(app, cast("Any", theme))
+        self.bridge = Bridge(self._make)
+        self.session = Session(self.bridge)
+        self.window = MainWindow(self.session, WindowState(self._home), self.theme)
+        self.window.resize(*SIZES[size])
+        self.window.show()
+        self.bridge.start()
+        self.window.load()
+        wait(300)
+
+    def _make(self, mailbox: Any) -> Any:
+        from app.settings import Settings
+
+        self.engine = FakeEngine(mailbox, current=Settings(theme=cast("Any", self.theme.choice)))
+        return self.engine
+
+    def fill(self, turns: list[Any], *, chats: bool = True) -> None:
+        """Open a chat with these turns."""
+        assert self.engine is not None
+        self.engine.stored = samples.chats() if chats else []
+        self.engine.turns = {"c1": turns}
+        self.session.refresh_chats()
+        self.session.open_chat("c1")
+        wait()
+
+    def shoot(self, name: str, widget: QWidget | None = None) -> None:
+        """Save a picture."""
+        wait()
+        target = self._folder / f"{name}-{self._suffix}.png"
+        (widget or self.window).grab().save(str(target))
+
+    def close(self) -> None:
+        """End the window and its engine."""
+        self.window.close()
+        self.bridge.close()
+        self.window.deleteLater()
+        wait(50)
+
+
+def empty(studio: Studio) -> None:
+    """Nothing there yet: no chat, no folder, no model; then a model on its way."""
+    assert studio.engine is not None
+    studio.engine.catalog = [
+        model(present=False),
+        model("Qwen2.5-Coder 7B", model_id="local:b", size_bytes=4_683_000_000, default=False,
+              present=False),
+        model("SmolLM2 135M", model_id="local:c", size_bytes=98_362_432, default=False),
+    ]  # fmt: skip
+    studio.session.refresh_models()
+    studio.shoot("empty")
+    progress = FetchProgressed(
+        model_id=samples.MODEL, done_bytes=412_000_000, total_bytes=1_117_320_768,
+        bytes_per_s=9_400_000.0, seconds_left=75.0, source="hub",
+    )  # fmt: skip
+    studio.engine.post(progress)
+    studio.shoot("fetching")
+    studio.window.dialogs.show_models()
+    wait()
+    studio.engine.post(progress)
+    wait()
+    studio.shoot("models", studio.window.dialogs.models)
+    studio.window.dialogs.show_settings()
+    studio.shoot("settings", studio.window.dialogs.settings)
+
+
+def turns(studio: Studio) -> None:
+    """Writing, running, waiting, done, failed."""
+    assert studio.engine is not None
+    done = samples.turn("done", "t0")
+    studio.fill([done, samples.turn("writing", "t1")])
+    prose = "I will look at each file and move it.\n"
+    reply = f"{prose}```python\n" + samples.SOURCE[:330]
+    studio.engine.post(ReplyDelta(chat_id="c1", turn_id="t1", text=reply))
+    studio.shoot("writing")
+    running = samples.turn("running", "t1")
+    studio.fill([done, running])
+    studio.engine.post(
+        CallsProgress(chat_id="c1", turn_id="t1", program_id="t1-p1",
+                      calls=samples.program().calls)
+    )  # fmt: skip
+    studio.shoot("running")
+    studio.fill([samples.turn("waiting", "t1")])
+    studio.shoot("waiting")
+    studio.fill([done])
+    studio.shoot("done")
+    studio.fill([done, samples.turn("failed", "t1")])
+    studio.shoot("failed")
+    studio.fill([samples.turn("interrupted", "t1")])
+    studio.shoot("interrupted")
+    studio.window._show_palette()
+    studio.shoot("palette", studio.window.dialogs.palette)
+
+
+def review(studio: Studio) -> None:
+    """The review with something unusual and an item taken out."""
+    studio.fill([samples.turn("waiting", "t1", changes=samples.changes(41, deletes=2))])
+    studio.window.dialogs.show_review(studio.window.transcript.model.shown()[0])
+    dialog = studio.window.dialogs.review
+    assert dialog is not None
+    wait()
+    for group in range(dialog.model.rowCount()):
+        top = dialog.model.index(group, 0)
+        if "Changed" in str(top.data()):
+            dialog.tree.setCurrentIndex(dialog.model.index(0, 0, top))
+    studio.shoot("review", dialog)
+
+
+def main() -> None:
+    """Take all pictures."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    app = QApplication.instance() or QApplication(["screenshots"])
+    assert isinstance(app, QApplication)
+    scenes: tuple[Callable[[Studio], None], ...] = (empty, turns, review)
+    for theme in ("light", "dark"):
+        for size in SIZES:
+            for scene in scenes:
+                studio = Studio(app, folder, theme, size)
+                scene(studio)
+                studio.close()
+
+
+if __name__ == "__main__":
+    main()
