@@ -265,11 +265,14 @@ def _demo(paths: Paths) -> tuple[str, list[Folder]]:
 
 def _read_program(name: str) -> str:
     try:
-        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        source = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"The program cannot be read: {name} ({error}).", hint="Give a Python file in UTF-8."
         ) from error
+    if not source.strip():
+        raise UsageError("The program is empty.", hint="Give a Python file with a program.")
+    return source
 
 
 def checked_grants(grants: list[str]) -> frozenset[str]:

@@ -205,20 +205,15 @@ class LlamaEngine:
         finish: Finish = "stop"
         try:
             for token in self._tokens(prompt, request):
-                if run.first_token_s is None:
-                    run.first_token_s = time.monotonic() - run.started
-                    run.prompt_evaluated = self._llama.evaluated_tokens
-                    self._llama.report = None
-                if self._stopping.is_set():
-                    finish = "stopped"
-                    break
-                if llama_cpp.llama_vocab_is_eog(self._vocab, token):
+                self._note_first(run)
+                if (ended := self._ending(token)) is not None:
+                    finish = ended
                     break
                 run.tokens += 1
                 if text := pieces.push(self._piece(token)):
                     on_text(text)
                 if pieces.stopped:
-                    return "stop"
+                    break
                 if run.tokens >= run.limit:
                     finish = "length"
                     break
@@ -230,6 +225,19 @@ class LlamaEngine:
         if text := pieces.flush():
             on_text(text)
         return finish
+
+    def _note_first(self, run: _Run) -> None:
+        """At the first token: how long it took, and how much of the prompt was evaluated."""
+        if run.first_token_s is None:
+            run.first_token_s = time.monotonic() - run.started
+            run.prompt_evaluated = self._llama.evaluated_tokens
+            self._llama.report = None
+
+    def _ending(self, token: int) -> Finish | None:
+        """Why the reply ends before `token`, or None when it goes on."""
+        if self._stopping.is_set():
+            return "stopped"
+        return "stop" if llama_cpp.llama_vocab_is_eog(self._vocab, token) else None
 
     def _tokens(self, prompt: list[int], request: Generate) -> Iterator[int]:
         """Sampled tokens; reuses what the context shares with the previous call."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 _OPEN = re.compile(r"^[ \t]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<tag>[\w+#.-]*)(?P<rest>[^`]*)$")
 _ONE_LINE = re.compile(r"^[ \t]*```(?:(?P<tag>[A-Za-z][\w+-]*)[ \t]+)?(?P<code>[^`]+)```[ \t]*$")
+_KEYWORDS = frozenset({"import", "from"})
+"""Words that begin a program where a tag is expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +57,13 @@ def split_reply(text: str, parses: Callable[[str], bool]) -> Split:
             index += 1
         elif start := _OPEN.match(line):
             end = _closing_line(lines, index, start["fence"], parses)
-            body = lines[index + 1 : end]
-            blocks.append(_block(start["tag"], body, end < len(lines), prose))
+            beside = _code_beside(start)
+            body = [*beside, *lines[index + 1 : end]]
+            closed = end < len(lines)
+            if not closed:
+                end, body, closed = _cut_at_line_end(index + 1 - len(beside), body, start["fence"])
+            tag = "" if start["tag"] in _KEYWORDS else start["tag"]
+            blocks.append(_block(tag, body, closed, prose))
             prose = []
             index = end + 1
         else:
@@ -67,6 +74,25 @@ def split_reply(text: str, parses: Callable[[str], bool]) -> Split:
 
 def _block(tag: str, body: list[str], closed: bool, prose: list[str]) -> Block:
     return Block(tag=tag.lower(), code="\n".join(body), closed=closed, before="\n".join(prose))
+
+
+def _code_beside(start: re.Match[str]) -> list[str]:
+    """Code on the line of the opening fence, where a model forgot the line break."""
+    tag, rest = start["tag"], start["rest"].strip()
+    if tag in _KEYWORDS:
+        return [f"{tag} {rest}"]
+    return [rest] if rest.split(" ")[0] in _KEYWORDS else []
+
+
+def _cut_at_line_end(first: int, body: list[str], fence: str) -> tuple[int, list[str], bool]:
+    """A closing fence may stand at the end of a line of code: its line, the code, whether so.
+
+    `first`: the index of the body's first line in the reply.
+    """
+    for at, line in enumerate(body):
+        if line.rstrip().endswith(fence):
+            return first + at, [*body[:at], line.rstrip().removesuffix(fence)], True
+    return first + len(body), body, False
 
 
 def _closing_line(lines: list[str], opened: int, fence: str, parses: Callable[[str], bool]) -> int:

@@ -136,6 +136,8 @@ async def _fetch(
             f"{entry.name} is being fetched into {folder} already.",
             hint="Wait until that is done, or stop it.",
         ) from error
+    except OSError as error:
+        raise _disk_error(entry, folder, error) from error
 
 
 async def _fetch_in_order(
@@ -161,8 +163,6 @@ async def _fetch_in_order(
         except SourceError as error:
             log.info("model %s: %s failed: %s", entry.id, source.label, error)
             failures.append(SourceFailure(source=source.label, reason=str(error)))
-        except OSError as error:
-            raise _disk_error(entry, folder, error) from error
         else:
             meter.show("done", provenance.size_bytes, provenance.size_bytes)
             return target

@@ -22,6 +22,7 @@ from pydantic_ai.messages import (
     ModelRequestPart,
     ModelResponse,
     ModelResponseStreamEvent,
+    RetryPromptPart,
     SystemPromptPart,
     TextContent,
     TextPart,
@@ -38,12 +39,18 @@ from models.client import GenerateRequest, WorkerClient
 from models.errors import ModelError
 from models.extract import extract_program
 from models.protocol import ChatMessage, Delta, Done, Evaluating, Finish
+from models.repetition import RepetitionWatch
 
 RUN_CODE = "run_code"
 """The tool that a program in a reply becomes a call of."""
 
+REPEATED = "repeated_after_chars"
+"""In a response's `provider_details`: it went round in circles from there and was ended."""
+
 _DEFAULT_MAX_TOKENS = 1024
 _DEFAULT_TEMPERATURE = 0.2
+_RETRY_TEMPERATURE = 0.5
+"""At least this after a failed program: nearly the same words would give the same fault again."""
 
 type _Reply = AsyncGenerator[Evaluating | Delta | Done]
 
@@ -130,7 +137,7 @@ class LocalModel(Model[None]):
         """A reply as it is made. Leaving the context stops the generation."""
         settings, parameters = self.prepare_request(model_settings, model_request_parameters)
         chat = self._chat(messages, parameters)
-        request = _generate_request(chat, settings or {})
+        request = _generate_request(chat, settings or {}, again=_is_retry(messages))
         await self._check_room(chat, request.max_tokens)
         reply = self._client.generate(request)
         try:
@@ -172,26 +179,31 @@ class LocalStreamedResponse(StreamedResponse):
     _reply: _Reply
     _client: WorkerClient
     _calls_run_code: bool
+    _repeats: bool = False
     _timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
         texts: list[str] = []
+        watch = RepetitionWatch()
         async for item in self._reply:
             match item:
                 case Delta(text=text):
                     texts.append(text)
+                    if not self._repeats and watch.push(text):
+                        self._repeats = True
+                        await self._client.stop()
                     for event in self._parts_manager.handle_text_delta(
                         vendor_part_id="text", content=text
                     ):
                         yield event
                 case Done():
-                    self._settle(item)
+                    self._settle(item, watch)
                     for event in self._program_call("".join(texts), item.finish):
                         yield event
                 case Evaluating():
                     continue
 
-    def _settle(self, done: Done) -> None:
+    def _settle(self, done: Done, watch: RepetitionWatch) -> None:
         """Take over usage and finish reason."""
         self._usage = RequestUsage(
             input_tokens=done.prompt_tokens,
@@ -204,11 +216,17 @@ class LocalStreamedResponse(StreamedResponse):
             "first_token_s": done.first_token_s,
             "total_s": done.total_s,
         }
-        if done.finish == "stopped":
+        if self._repeats:
+            self.finish_reason = "length"
+            self.provider_details |= {REPEATED: watch.kept_chars}
+        elif done.finish == "stopped":
             self.state = "incomplete"
 
     def _program_call(self, text: str, finish: Finish) -> Sequence[ModelResponseStreamEvent]:
-        """The call that the program in `text` stands for; a stopped reply calls nothing."""
+        """The call that the program in `text` stands for; a stopped reply calls nothing.
+
+        A reply that repeated itself is ended by `stop` too: its program is not whole.
+        """
         if not self._calls_run_code or finish == "stopped":
             return ()
         program = extract_program(text)
@@ -300,6 +318,10 @@ def _request_text(part: ModelRequestPart) -> str:
 def _response_words(message: ModelResponse) -> list[str]:
     """What the model said; a call made by another model is told as the program that it ran."""
     words = [part.content for part in message.parts if isinstance(part, TextPart) and part.content]
+    kept_chars = (message.provider_details or {}).get(REPEATED)
+    if words and isinstance(kept_chars, int):
+        # To read its own loop would send the model round again.
+        return [f"{words[0][:kept_chars].rstrip()} ..."]
     if words:
         return words
     return [
@@ -310,11 +332,22 @@ def _response_words(message: ModelResponse) -> list[str]:
     ]
 
 
-def _generate_request(chat: tuple[ChatMessage, ...], settings: ModelSettings) -> GenerateRequest:
+def _is_retry(messages: Sequence[ModelMessage]) -> bool:
+    """Whether the request asks for another try after one that failed."""
+    last = messages[-1] if messages else None
+    return isinstance(last, ModelRequest) and any(
+        isinstance(part, RetryPromptPart) for part in last.parts
+    )
+
+
+def _generate_request(
+    chat: tuple[ChatMessage, ...], settings: ModelSettings, *, again: bool
+) -> GenerateRequest:
+    temperature = settings.get("temperature", _DEFAULT_TEMPERATURE)
     return GenerateRequest(
         messages=chat,
         max_tokens=settings.get("max_tokens", _DEFAULT_MAX_TOKENS),
-        temperature=settings.get("temperature", _DEFAULT_TEMPERATURE),
+        temperature=max(temperature, _RETRY_TEMPERATURE) if again else temperature,
         top_p=settings.get("top_p", 0.95),
         seed=settings.get("seed"),
         stop=tuple(settings.get("stop_sequences", ())),

@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+_WRITING_S = 10.0
 
 
 class PartialState(BaseModel):
@@ -92,7 +95,7 @@ class FetchBusyError(Exception):
 
 
 @contextlib.contextmanager
-def sole_fetch(folder: Path, model_id: str) -> Iterator[None]:
+def sole_fetch(folder: Path, model_id: str) -> Generator[None]:
     """Hold the model's lock: two writers would mix their bytes. Raises `FetchBusyError`.
 
     A lock whose process has gone is taken over.
@@ -122,9 +125,10 @@ def _claim(lock: Path) -> bool:
 
 
 def _holder_lives(lock: Path) -> bool:
-    """Whether the process that wrote the lock still runs; a lock being written counts as held."""
+    """Whether the process that wrote the lock still runs; an empty lock is held while it is new."""
     try:
         text = lock.read_text(encoding="ascii")
+        age_s = time.time() - lock.stat().st_mtime
     except FileNotFoundError:
         return False
-    return not text.isdecimal() or psutil.pid_exists(int(text))
+    return psutil.pid_exists(int(text)) if text.isdecimal() else age_s < _WRITING_S

@@ -5,14 +5,25 @@ Owns loading and filling in. What goes in (listing, request) is the caller's. Th
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from models.errors import ModelError
 
 PROMPTS = Path(__file__).resolve().parent.parent / "assets" / "prompts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A worked example. Without a `listing` it is a further request in the folder before it."""
+
+    request: str
+    program: str
+    listing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +32,8 @@ class Prompt:
 
     system: str
     task: str
-    example_listing: str
-    example_request: str
-    example_program: str
-    example_result: str
+    reminder: str
+    examples: tuple[Example, ...]
     retry: str
     no_program: str
 
@@ -33,16 +42,16 @@ class Prompt:
         return _fill(self.system, today=today)
 
     def task_text(self, listing: str, request: str) -> str:
-        """What the person asks, with the folders' listing."""
-        return _fill(self.task, listing=listing.strip(), request=request.strip())
+        """What the person asks, with the folders' listing, and the reminder at the end."""
+        task = _fill(self.task, listing=listing.strip(), request=request.strip())
+        return f"{task}\n{self.reminder.strip()}".strip()
 
-    def example_task(self) -> str:
-        """The worked example's question."""
-        return self.task_text(self.example_listing, self.example_request)
-
-    def example_reply(self) -> str:
-        """The worked example's answer, fenced."""
-        return fenced(self.example_program)
+    def example_exchanges(self) -> tuple[tuple[str, str], ...]:
+        """Question and fenced answer of each worked example."""
+        return tuple(
+            (self.task_text(example.listing, example.request), fenced(example.program))
+            for example in self.examples
+        )
 
     def retry_text(self, fault: str) -> str:
         """What a failed program is answered with. `fault`: one actionable line."""
@@ -60,7 +69,7 @@ def load_prompt(family: str, folder: Path = PROMPTS) -> Prompt:
 
     Raises: `ModelError` when a file is missing a text or is not TOML.
     """
-    texts: dict[str, str] = {}
+    texts: dict[str, Any] = {}
     for name in ("default", family):
         file = folder / f"{name}.toml"
         if not file.exists():
@@ -70,14 +79,14 @@ def load_prompt(family: str, folder: Path = PROMPTS) -> Prompt:
         except (OSError, tomllib.TOMLDecodeError) as error:
             raise ModelError(f"The prompt file {file.name} cannot be read: {error}.") from error
     try:
-        return Prompt(**texts)
+        examples = tuple(Example(**example) for example in texts.pop("examples", ()))
+        return Prompt(**texts, examples=examples)
     except TypeError as error:
         raise ModelError(f"The prompt files for {family} are not complete: {error}.") from error
 
 
 def _fill(template: str, **values: str) -> str:
     """Replace ``{name}`` for the given names alone; other braces stay."""
-    text = template.strip()
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", value)
-    return text
+    # In one pass, so that a listing or request that holds a placeholder's name stays as it is.
+    pattern = "|".join(re.escape("{" + name + "}") for name in values)
+    return re.sub(pattern, lambda found: values[found.group()[1:-1]], template).strip()

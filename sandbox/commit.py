@@ -137,21 +137,16 @@ def _apply(
         steps=tuple(draft.steps),
         holds=passing,
         lasting=(held, saved),
+        watched=tuple(item["before"] for item in times),
         facts={"changes": to_json(change_set), "folder_times": times},
     )
 
-    present: dict[str, int] = {}
-
     def finish(steps: tuple[Step, ...]) -> dict[str, Any]:
         _reset_hold_parents(passing, steps, times, fs)
-        present.update(_present_times(times))
-        return {"states": _states(change_set.changes), "folder_times": present}
+        return {"states": _states(change_set.changes), "folder_times": _present_times(times)}
 
     journal = Journal(undo_folder / COMMIT_JOURNAL, fs)
     Transaction(journal, fs).run(plan, lambda: _prepare(draft, blobs, fs), finish)
-    for folder in {os.path.split(hold)[0] for hold in passing} & present.keys():
-        with contextlib.suppress(OSError):  # our holding folder goes without a trace
-            fs.utime(folder, present[folder])
 
 
 def _prepare(draft: Draft, blobs: BlobStore, fs: FileSystem) -> None:

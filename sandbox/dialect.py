@@ -14,6 +14,7 @@ from sandbox.dialect_answer import keep_answer
 from sandbox.dialect_calls import bridge_calls
 from sandbox.dialect_classes import bridge_classes
 from sandbox.dialect_context import Rewriting
+from sandbox.dialect_decorators import bridge_decorators
 from sandbox.dialect_generators import bridge_generators
 from sandbox.dialect_imports import bridge_imports
 from sandbox.dialect_statements import bridge_statements
@@ -37,6 +38,7 @@ def bridge(text: str, tree: ast.Module) -> Bridged:
     bridge_imports(rewriting)
     bridge_generators(rewriting)
     bridge_classes(rewriting)
+    bridge_decorators(rewriting)
     bridge_statements(rewriting)
     keep_answer(rewriting)
     bridge_calls(rewriting)

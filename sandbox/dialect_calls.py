@@ -8,6 +8,7 @@ Pure; any thread.
 from __future__ import annotations
 
 import ast
+import sys
 
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_refusals import refuse_call
@@ -41,6 +42,19 @@ REPLACED_FUNCTIONS: dict[str, str] = {
     "datetime.date.fromtimestamp": "__dd_datefromtimestamp",
     "pathlib.Path.home": "__dd_home",
     "re.sub": "__dd_re_sub",
+    "str.maketrans": "__dd_maketrans",
+    "datetime.datetime.today": "__dd_today",
+    "datetime.datetime.utcnow": "__dd_utcnow",
+    "datetime.datetime.fromordinal": "__dd_fromordinal",
+    "datetime.date.fromordinal": "__dd_datefromordinal",
+    "datetime.date.fromisocalendar": "__dd_fromisocalendar",
+    "dataclasses.asdict": "__dd_asdict",
+    "dataclasses.astuple": "__dd_astuple",
+    "functools.wraps": "__dd_wraps",
+    "vars": "__dd_asdict",
+    "callable": "__dd_callable",
+    "string.Template": "__dd_Template",
+    "uuid.uuid4": "__dd_uuid4",
     "io.open": "__dd_open",
     "codecs.open": "__dd_open",
 }
@@ -50,6 +64,28 @@ _REPLACED_METHODS: dict[str, str] = {
     "chmod": "__dd_chmod",
     "lstat": "__dd_lstat",
     "samefile": "__dd_samefile",
+    "relative_to": "__dd_relative_to",
+    "is_relative_to": "__dd_is_relative_to",
+    "expanduser": "__dd_expanduser",
+    "as_uri": "__dd_as_uri",
+    "translate": "__dd_translate",
+    "format_map": "__dd_format_map",
+    "difference_update": "__dd_difference_update",
+    "intersection_update": "__dd_intersection_update",
+    "isocalendar": "__dd_isocalendar",
+    "toordinal": "__dd_toordinal",
+    "is_integer": "__dd_is_integer",
+    "bit_length": "__dd_bit_length",
+}
+_REPLACED_ATTRIBUTES: dict[str, str] = {
+    "os.F_OK": "0",
+    "os.X_OK": "1",
+    "os.W_OK": "2",
+    "os.R_OK": "4",
+    "os.PathLike": "__dd_type",
+    "datetime.UTC": "__dd_utc",
+    "sys.platform": repr(sys.platform),
+    "sys.path": "[]",
 }
 _ORDERED = {"sorted": "__dd_sorted", "min": "__dd_min", "max": "__dd_max"}
 _MAPPED = {"map": "__dd_map", "filter": "__dd_filter"}
@@ -110,6 +146,7 @@ _PURE_METHODS = frozenset(
         "isoformat",
     ]
 )
+_ERROR_ATTRIBUTES = frozenset({"errno", "strerror", "filename"})
 _TAKES_ITERABLE = frozenset(
     [
         "enumerate",
@@ -143,12 +180,27 @@ def bridge_calls(rewriting: Rewriting) -> None:
 
 
 def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
-    if node.attr == "parents" and "parents" not in rewriting.methods:
+    replacement = _REPLACED_ATTRIBUTES.get(rewriting.dotted(node) or "")
+    if replacement is not None:
+        rewriting.replace(rewriting.start(node), rewriting.end(node), replacement)
+    elif node.attr == "parents" and "parents" not in rewriting.methods:
         rewriting.attribute_to_function(node, "__dd_parents")
+    elif node.attr == "__name__":
+        rewriting.attribute_to_function(node, "__dd_name")
+    elif node.attr in _ERROR_ATTRIBUTES and _is_caught(rewriting, node.value):
+        rewriting.attribute_to_function(node, f"__dd_{node.attr}")
     elif rewriting.is_builtin(node.value, "str") and node.attr != "maketrans":
         # A method taken from the class becomes a function that calls it.
         text = f"(lambda self, *args: self.{node.attr}(*args))"
         rewriting.replace(rewriting.start(node), rewriting.end(node), text)
+
+
+def _is_caught(rewriting: Rewriting, node: ast.expr) -> bool:
+    """Whether `node` is the error of an ``except ... as name``."""
+    return isinstance(node, ast.Name) and any(
+        isinstance(handler, ast.ExceptHandler) and handler.name == node.id
+        for handler in rewriting.parents.values()
+    )
 
 
 def _bridge_call(rewriting: Rewriting, call: ast.Call, *, paths: bool) -> None:
@@ -162,6 +214,8 @@ def _bridge_call(rewriting: Rewriting, call: ast.Call, *, paths: bool) -> None:
         _bridge_open(rewriting, call)
     elif dotted == "print":
         _bridge_print(rewriting, call)
+    elif dotted == "bytes" and call.args and not isinstance(call.args[0], ast.Constant):
+        rewriting.function_to_name(call, "__dd_bytes")
     elif dotted in _ORDERED:
         if paths or _has_callback(rewriting, call):
             rewriting.function_to_name(call, _ORDERED[dotted])
@@ -176,7 +230,7 @@ def _bridge_method(
     rewriting: Rewriting, call: ast.Call, func: ast.Attribute, *, paths: bool
 ) -> None:
     name = func.attr
-    if name in _REPLACED_METHODS:
+    if name in _REPLACED_METHODS and not _is_module(rewriting, func.value):
         rewriting.method_to_function(call, _REPLACED_METHODS[name])
     elif name == "read_text" and (call.args or call.keywords):
         rewriting.method_to_function(call, "__dd_read_text")
@@ -185,6 +239,8 @@ def _bridge_method(
     elif name == "open" and not _is_module(rewriting, func.value):
         if not _is_plain_open(call, first=0):
             rewriting.method_to_function(call, _open_name(rewriting, call, first=0))
+    elif name == "match" and paths and not _is_module(rewriting, func.value):
+        rewriting.method_to_function(call, "__dd_match")
     elif name == "sort" and not call.args and (paths or _has_callback(rewriting, call)):
         rewriting.method_to_function(call, "__dd_sort")
     elif name == "writelines" and len(call.args) == 1:
@@ -194,14 +250,15 @@ def _bridge_method(
 
 
 def _bridge_file_arguments(rewriting: Rewriting, call: ast.Call, files: set[str]) -> None:
-    """A file given to `list`, `enumerate` and the like is given as its remaining lines."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else rewriting.dotted(call.func)
+    """A file given to `list`, `enumerate` and the like is loaded first, at the place it is at."""
+    dotted = rewriting.dotted(call.func) or ""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted.rpartition(".")[2]
     if name not in _TAKES_ITERABLE:
         return
     for argument in call.args:
         is_file = isinstance(argument, ast.Name) and argument.id in files
         if is_file or _is_open(rewriting, argument):
-            rewriting.closing(rewriting.end(argument), ".readlines()")
+            rewriting.wrap(argument, "__dd_loaded(", ", __dd_at())")
 
 
 def _is_open(rewriting: Rewriting, node: ast.expr) -> bool:

@@ -28,6 +28,7 @@ STAND_IN_TYPES = {
     "__dd_error_toml": "TOMLDecodeError",
     "__dd_error_decimal": "InvalidOperation",
 }
+_EMPTY_BASES = frozenset({"object", "ABC", "abc.ABC"})
 _EXCEPTION_HINT = "Raise ValueError or RuntimeError with a message instead."
 _CLASS_HINT = "Write one class without a base, or plain functions and dicts."
 
@@ -39,8 +40,10 @@ def bridge_classes(rewriting: Rewriting) -> None:
         if not node.bases and not node.keywords:
             continue
         base = rewriting.segment(node.bases[0]) if len(node.bases) == 1 else ""
-        if base == "object" and not node.keywords:
+        if base in _EMPTY_BASES:
             _remove_bases(rewriting, node)
+        elif base in ("NamedTuple", "typing.NamedTuple"):
+            _bridge_named_tuple(rewriting, node)
         elif base in _STAND_INS or base in rewriting.exceptions.values():
             _bridge_exception(rewriting, node, base)
         elif base in classes and not node.keywords:
@@ -59,8 +62,27 @@ def _bridge_exception(rewriting: Rewriting, node: ast.ClassDef, base: str) -> No
     if not free:
         raise rewriting.refuse(node, "too many exceptions of the program's own", _EXCEPTION_HINT)
     rewriting.exceptions[free[0]] = node.name
-    text = f"{node.name} = {free[0]}"
+    text = f"{node.name} = {free[0]}; __dd_names[str({free[0]})] = {node.name!r}"
     rewriting.replace(rewriting.start(node), rewriting.end(node), text)
+
+
+def _bridge_named_tuple(rewriting: Rewriting, node: ast.ClassDef) -> None:
+    """A named tuple without methods is the call of `namedtuple`."""
+    names: list[str] = []
+    defaults: list[str] = []
+    for item in node.body:
+        match item:
+            case ast.AnnAssign(target=ast.Name(id=name), value=value):
+                names.append(name)
+                defaults.extend([rewriting.segment(value)] if value else [])
+            case _ if _is_empty(item):
+                pass
+            case _:
+                raise rewriting.refuse(item, f"the named tuple {node.name} has code", _CLASS_HINT)
+    text = (
+        f"__dd_collections.namedtuple({node.name!r}, {names!r}, defaults=[{', '.join(defaults)}])"
+    )
+    rewriting.replace(rewriting.start(node), rewriting.end(node), f"{node.name} = {text}")
 
 
 def _is_empty(item: ast.stmt) -> bool:

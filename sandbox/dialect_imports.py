@@ -68,6 +68,8 @@ _STAND_INS = {
     "pathlib.PurePosixPath": "__dd_Path",
     "pathlib.PosixPath": "__dd_Path",
     "collections.OrderedDict": "dict",
+    "datetime.UTC": "__dd_utc",
+    "os.PathLike": "__dd_type",
 }
 _TYPES_ONLY = frozenset({"collections.abc", "types", "abc", "__future__", "typing_extensions"})
 _TYPING_HAS = frozenset(
@@ -97,7 +99,7 @@ _TYPING_HAS = frozenset(
         "TYPE_CHECKING",
     ]
 )
-_TYPING_CLASSES = frozenset({"NamedTuple", "TypedDict", "Protocol"})
+_TYPING_CLASSES = frozenset({"TypedDict", "Protocol"})
 
 
 def bridge_imports(rewriting: Rewriting) -> None:

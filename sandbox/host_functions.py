@@ -8,8 +8,12 @@ from __future__ import annotations
 import datetime as dt
 import os
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import cast
+
+from pydantic_monty import MontyClassProxy
 
 from sandbox.effects import Effect
 from sandbox.host_answer import Answer
@@ -50,6 +54,17 @@ class HostFunctions:
             "__dd_fromtimestamp": self._fromtimestamp,
             "__dd_utcfromtimestamp": self._utcfromtimestamp,
             "__dd_datefromtimestamp": self._datefromtimestamp,
+            "__dd_fromordinal": _pure(dt.datetime.fromordinal),
+            "__dd_datefromordinal": _pure(dt.date.fromordinal),
+            "__dd_fromisocalendar": _pure(dt.date.fromisocalendar),
+            "__dd_toordinal": _pure(_toordinal),
+            "__dd_iso": _pure(_iso),
+            "__dd_asdict": _pure(_asdict),
+            "__dd_astuple": _pure(lambda value: tuple(_asdict(value).values())),
+            "__dd_path_match": _pure(_path_match),
+            "__dd_as_uri": _pure(PurePosixPath.as_uri),
+            "__dd_uuid_text": _pure(lambda: str(uuid.uuid4())),
+            "__dd_bytes_of": _pure(_bytes_of),
         }
 
     def answer(
@@ -230,6 +245,49 @@ class HostFunctions:
 
     def _datefromtimestamp(self, timestamp: float) -> Answer:
         return Answer(do=lambda: dt.date.fromtimestamp(timestamp))  # noqa: DTZ012 - as Python's
+
+
+def _pure(function: Callable[..., object]) -> Callable[..., Answer]:
+    """An answer that only computes."""
+
+    def answer(*args: object, **kwargs: object) -> Answer:
+        return Answer(do=lambda: function(*args, **kwargs))
+
+    return answer
+
+
+def _toordinal(day: dt.date) -> int:
+    return day.toordinal()
+
+
+def _iso(day: dt.date) -> tuple[int, int, int]:
+    found = day.isocalendar()
+    return (found.year, found.week, found.weekday)
+
+
+def _path_match(path: PurePosixPath, pattern: object) -> bool:
+    return path.match(str(pattern))
+
+
+def _bytes_of(values: Sequence[int]) -> bytes:
+    return bytes(values)
+
+
+def _asdict(value: object) -> dict[str, object]:
+    """An object's attributes, those of objects in them as well."""
+    if not isinstance(value, MontyClassProxy):
+        raise TypeError("asdict() should be called on dataclass instances")
+    return {name: _plain(inner) for name, inner in value.attributes.items()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, MontyClassProxy):
+        return _asdict(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("Sequence[object]", value)]
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in cast("Mapping[object, object]", value).items()}
+    return value
 
 
 def _options(values: Sequence[str | None]) -> TextOptions:

@@ -15,6 +15,8 @@ import os as __dd_os
 import re as __dd_re
 import sys as __dd_sys
 import csv as __dd_csv
+import collections as __dd_collections
+import datetime as __dd_datetime
 import binascii as __dd_binascii
 import tomllib as __dd_tomllib
 import decimal as __dd_decimal
@@ -125,6 +127,83 @@ def __dd_joined(lines, like=None):
     return ''.join(items)
 
 
+def __dd_loaded(opened, at=None):
+    if 'r' in opened.mode:
+        opened.seek(opened.tell())
+    return opened
+
+
+def __dd_bytes(value, *args):
+    if isinstance(value, (int, str, bytes)):
+        return bytes(value, *args)
+    return __dd_bytes_of(list(value))
+
+
+__dd_names = {}
+
+
+def __dd_name(value):
+    text = str(value)
+    if text in __dd_names:
+        return __dd_names[text]
+    if text.startswith('<class '):
+        return text[8:-2].split('.')[-1]
+    return value.__name__
+
+
+def __dd_errno(error):
+    found = __dd_re.match('\\[Errno ([0-9]+)\\] ', str(error))
+    return int(found.group(1)) if found else None
+
+
+def __dd_strerror(error):
+    found = __dd_re.match("\\[Errno [0-9]+\\] (.*?)(: '.*)?$", str(error))
+    return found.group(1) if found else None
+
+
+def __dd_filename(error):
+    found = __dd_re.search(": '([^']*)'", str(error))
+    return found.group(1) if found else None
+
+
+class __dd_Template:
+    def __init__(self, template):
+        self.template = template
+
+    def __dd_fill(self, values, strict):
+        def value_of(found):
+            if found.group(1):
+                return '$'
+            name = found.group(2) or found.group(3)
+            if name not in values and not strict:
+                return found.group(0)
+            return str(values[name])
+        pattern = __dd_re.compile('\\$(?:(\\$)|([_a-zA-Z][_a-zA-Z0-9]*)|{([_a-zA-Z][_a-zA-Z0-9]*)})')
+        return __dd_substitute(pattern, value_of, self.template, 0)
+
+    def substitute(self, mapping=None, **values):
+        return self.__dd_fill({**(mapping or {}), **values}, True)
+
+    def safe_substitute(self, mapping=None, **values):
+        return self.__dd_fill({**(mapping or {}), **values}, False)
+
+
+class __dd_Uuid:
+    def __init__(self, text):
+        self.text = text
+        self.hex = text.replace('-', '')
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return f"UUID('{self.text}')"
+
+
+def __dd_uuid4():
+    return __dd_Uuid(__dd_uuid_text())
+
+
 def __dd_text(args, sep, end):
     sep = ' ' if sep is None else sep
     end = chr(10) if end is None else end
@@ -170,6 +249,106 @@ def __dd_parents(path):
         path = path.parent
         found.append(path)
     return found
+
+
+def __dd_maketrans(first, second=None, gone=''):
+    if second is None:
+        return {(ord(k) if isinstance(k, str) else k): v for k, v in first.items()}
+    table = {ord(a): ord(b) for a, b in zip(first, second)}
+    for char in gone:
+        table[ord(char)] = None
+    return table
+
+
+def __dd_translate(text, table):
+    parts = []
+    for char in text:
+        code = ord(char)
+        if code not in table:
+            parts.append(char)
+            continue
+        new = table[code]
+        if new is not None:
+            parts.append(new if isinstance(new, str) else chr(new))
+    return ''.join(parts)
+
+
+def __dd_format_map(text, values):
+    return text.format(**values)
+
+
+def __dd_relative_to(path, *other):
+    base = __dd_Path(*other)
+    parts = path.parts
+    if parts[:len(base.parts)] != base.parts:
+        raise ValueError(f'{str(path)!r} is not in the subpath of {str(base)!r}')
+    return __dd_Path(*parts[len(base.parts):])
+
+
+def __dd_is_relative_to(path, *other):
+    base = __dd_Path(*other).parts
+    return path.parts[:len(base)] == base
+
+
+def __dd_expanduser(path):
+    if path.parts and path.parts[0] == '~':
+        return __dd_Path(__dd_home(), *path.parts[1:])
+    return path
+
+
+def __dd_match(owner, *args, **options):
+    if isinstance(owner, __dd_Path):
+        return __dd_path_match(owner, *args)
+    return owner.match(*args, **options)
+
+
+def __dd_difference_update(values, *others):
+    for other in others:
+        for item in list(other):
+            values.discard(item)
+
+
+def __dd_intersection_update(values, *others):
+    kept = values.intersection(*others)
+    for item in list(values):
+        if item not in kept:
+            values.discard(item)
+
+
+__dd_IsoDate = __dd_collections.namedtuple('IsoCalendarDate', 'year week weekday')
+
+
+def __dd_isocalendar(day):
+    found = __dd_iso(day)
+    return __dd_IsoDate(found[0], found[1], found[2])
+
+
+__dd_utc = __dd_datetime.timezone.utc
+
+
+def __dd_today():
+    return __dd_datetime.datetime.now()
+
+
+def __dd_utcnow():
+    return __dd_datetime.datetime.now(__dd_utc).replace(tzinfo=None)
+
+
+def __dd_is_integer(number):
+    return number == int(number)
+
+
+def __dd_bit_length(number):
+    return len(bin(abs(number))) - 2 if number else 0
+
+
+def __dd_wraps(function, *args, **options):
+    return lambda wrapper: wrapper
+
+
+def __dd_callable(value):
+    kind = str(type(value))
+    return 'function' in kind or 'method' in kind or 'type' in kind or hasattr(value, '__call__')
 
 
 def __dd_chdir(path):
@@ -224,7 +403,13 @@ class __dd_Text:
         return False
 
     def __iter__(self):
-        return iter(self.readlines())
+        return self
+
+    def __next__(self):
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
 
     def read(self, size=-1):
         end = len(self.content) if size is None or size < 0 else self.at + size

@@ -30,10 +30,11 @@ from sandbox.stage_tree import (
     NEW_FOLDER_PERMISSIONS,
     Place,
     StageTree,
-    disk_entry,
     failure,
     is_below,
+    is_mount,
     mode_of,
+    same_file,
     special,
     witness,
 )
@@ -338,7 +339,7 @@ class Stage:
             raise failure(errno.EISDIR, old.path, new.path)
         elif not (stat.S_ISREG(new_mode) or stat.S_ISLNK(new_mode)):
             raise special(new.path)
-        return not _same_file(old.entry, new.entry)
+        return not same_file(old.entry, new.entry)
 
     def _found(self, path: AnyPath, *, follow: bool = True) -> Entry | Literal["ancestor"] | None:
         if self._is_ancestor(path):
@@ -456,7 +457,7 @@ class Stage:
         if self._boundary.holds_grant(place.path):
             text = "is a granted folder of this chat, or holds one; it has to stay where it is"
             raise PermissionError(errno.EACCES, text, place.path)
-        if stat.S_ISDIR(mode) and _is_mount(place.entry):
+        if stat.S_ISDIR(mode) and is_mount(place.entry):
             text = "is where another device is mounted; it has to stay where it is"
             raise PermissionError(errno.EACCES, text, place.path)
         self._check_folder(place.parent)
@@ -492,24 +493,3 @@ class Stage:
 
     def _witnesses(self) -> tuple[Evidence, ...]:
         return (self.evidence,) if self.evidence is not None else ()
-
-
-def _same_file(first: Entry, second: Entry) -> bool:
-    """Whether two entries are names of one file on the disk (hard links)."""
-    a, b = _identity(first), _identity(second)
-    return a is not None and a == b
-
-
-def _identity(entry: Entry) -> tuple[int, int] | None:
-    if isinstance(entry, DiskEntry):
-        return entry.st.st_dev, entry.st.st_ino
-    return (entry.base.device, entry.base.inode) if entry.base else None
-
-
-def _is_mount(entry: Entry) -> bool:
-    origin = entry.path if isinstance(entry, DiskEntry) else entry.origin
-    if origin is None:
-        return False
-    parent = disk_entry(origin.rsplit("/", 1)[0] or "/")
-    own = disk_entry(origin)
-    return own is not None and parent is not None and own.st.st_dev != parent.st.st_dev

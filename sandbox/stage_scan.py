@@ -5,21 +5,21 @@ Owns the order (parents first, names sorted) and how links are treated. Thread: 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sandbox.stage_tree import Place, StageTree, failure, mode_of
 from sandbox.tree import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class StageEntry:
+class StageEntry(NamedTuple):
     """One entry of a scan. `path`: relative to where the scan began, POSIX form, '' for itself.
 
     For a link, `is_dir` and `is_file` tell about what it leads to inside the folders; both are
-    False when it leads nowhere or out.
+    False when it leads nowhere or out. A tuple, since a walk makes one for every file.
     """
 
     path: str
@@ -36,12 +36,12 @@ def scan(
 ) -> Iterator[StageEntry]:
     """`place` and what is below it. FileNotFoundError when nothing is there."""
     if place.entry is None:
-        raise failure(2, place.path)
+        raise failure(errno.ENOENT, place.path)
     top_mode = mode_of(place.entry)
     yield StageEntry("", stat.S_ISDIR(top_mode), stat.S_ISREG(top_mode), False)
     if not stat.S_ISDIR(top_mode) or max_depth == 0:
         return
-    stack: list[tuple[str, str, _Listing]] = [("", place.path, tree.children(place.entry))]
+    stack: list[tuple[str, str, _Listing]] = [("", place.path, iter(tree.children(place.entry)))]
     while stack:
         prefix, folder, listing = stack[-1]
         item = next(listing, None)
@@ -49,6 +49,9 @@ def scan(
             stack.pop()
             continue
         name, child = item
+        if isinstance(child, os.DirEntry) and child.is_file(follow_symlinks=False):
+            yield StageEntry(prefix + name, False, True, False)
+            continue
         path = f"{folder}/{name}"
         is_dir, is_file, is_link = _kinds(tree, path, child)
         yield StageEntry(prefix + name, is_dir, is_file, is_link)
@@ -56,11 +59,11 @@ def scan(
             continue
         if not is_link:
             below = child.path if isinstance(child, os.DirEntry) else child
-            stack.append((f"{prefix}{name}/", path, tree.children(below)))
+            stack.append((f"{prefix}{name}/", path, iter(tree.children(below))))
         elif follow_symlinks:
             inner = tree.locate(path)
             if inner.entry is not None and all(inner.path != level[1] for level in stack):
-                stack.append((f"{prefix}{name}/", inner.path, tree.children(inner.entry)))
+                stack.append((f"{prefix}{name}/", inner.path, iter(tree.children(inner.entry))))
 
 
 def _kinds(tree: StageTree, path: str, child: Entry | os.DirEntry[str]) -> tuple[bool, bool, bool]:

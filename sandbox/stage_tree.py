@@ -14,8 +14,8 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import PurePath
 
 from sandbox.changeset import Base, Evidence
@@ -34,6 +34,7 @@ from sandbox.tree import (
 
 _MAX_LINKS = 40  # Source: MAXSYMLINKS of Linux, path_resolution(7)
 _MAX_EVIDENCE = 16
+_first = itemgetter(0)
 
 
 def _read_umask() -> int:
@@ -211,7 +212,7 @@ class StageTree:
         content = DiskContent(entry.path, base)
         return FileNode(self.epoch, content, permissions, st.st_mtime_ns, entry.path, base)
 
-    def children(self, folder: Entry | str) -> Iterator[tuple[str, Entry | os.DirEntry[str]]]:
+    def children(self, folder: Entry | str) -> list[tuple[str, Entry | os.DirEntry[str]]]:
         """What is in a folder, sorted by name; the disk's entries are not looked at.
 
         `folder`: an entry, or the path of a folder that is still as on the disk.
@@ -225,20 +226,20 @@ class StageTree:
             case str():
                 origin = folder
             case _:
-                return
-        found: dict[str, Entry | os.DirEntry[str]] = {}
+                return []
+        found: list[tuple[str, Entry | os.DirEntry[str]]] = []
         if origin is not None:
             with os.scandir(origin) as listing:
-                found = {item.name: item for item in listing if item.name not in overlay}
+                found.extend((item.name, item) for item in listing if item.name not in overlay)
         for name, node in overlay.items():
             if not isinstance(node, Whiteout):
-                found[name] = node
-        for name in sorted(found):
-            yield name, found[name]
+                found.append((name, node))
+        found.sort(key=_first)
+        return found
 
     def is_empty(self, entry: Entry) -> bool:
         """Whether a folder has nothing in it."""
-        return next(self.children(entry), None) is None
+        return not self.children(entry)
 
     def forked(self) -> StageTree:
         """An independent tree with the same content; from now on both copy before they change."""
@@ -307,3 +308,25 @@ def mode_of(entry: Entry) -> int:
 def is_below(path: str, folder: str) -> bool:
     """Whether `path` is strictly inside `folder`."""
     return path != folder and is_within(path, folder)
+
+
+def same_file(first: Entry, second: Entry) -> bool:
+    """Whether two entries are names of one file on the disk (hard links)."""
+    a, b = _identity(first), _identity(second)
+    return a is not None and a == b
+
+
+def _identity(entry: Entry) -> tuple[int, int] | None:
+    if isinstance(entry, DiskEntry):
+        return entry.st.st_dev, entry.st.st_ino
+    return (entry.base.device, entry.base.inode) if entry.base else None
+
+
+def is_mount(entry: Entry) -> bool:
+    """Whether another device is mounted at a folder of the disk."""
+    origin = entry.path if isinstance(entry, DiskEntry) else entry.origin
+    if origin is None:
+        return False
+    parent = disk_entry(origin.rsplit("/", 1)[0] or "/")
+    own = disk_entry(origin)
+    return own is not None and parent is not None and own.st.st_dev != parent.st.st_dev

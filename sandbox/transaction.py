@@ -16,6 +16,7 @@ import contextlib
 import errno
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -159,12 +160,14 @@ class Plan:
     """All that a transaction will do, written down before the first touch.
 
     `holds`: folders that exist only while it runs; `lasting`: folders that are made too and stay
-    once it is done; `facts`: what the maker of the plan wants back.
+    once it is done; `watched`: further folders whose times a way back has to restore, as they are
+    called before; `facts`: what the maker of the plan wants back.
     """
 
     steps: tuple[Step, ...]
     holds: tuple[str, ...] = ()
     lasting: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
     facts: dict[str, Any]
 
 
@@ -186,12 +189,14 @@ class Transaction:
         `prepare` fills the holding folders, before anything of the person's is touched; `finish`
         gives what is to be recorded once all is done.
         """
+        times = _folder_times(plan)
         self._journal.add(
             "plan",
             version=JOURNAL_VERSION,
             steps=[asdict(step) for step in plan.steps],
             holds=list(plan.holds),
             lasting=list(plan.lasting),
+            times=times,
             facts=plan.facts,
         )
         steps = plan.steps
@@ -206,7 +211,7 @@ class Transaction:
             self._sync(steps)
             self._journal.add("done", after=finish(steps))
         except OSError:
-            self._roll_back(steps, (*plan.holds, *plan.lasting))
+            self._roll_back(steps, (*plan.holds, *plan.lasting), times)
             raise
         with contextlib.suppress(OSError):  # done is done; what is left over goes on next start
             self.clean_up(plan.holds)
@@ -224,20 +229,28 @@ class Transaction:
             self.clean_up(holds)
             return False
         steps = read_steps(records) if "begin" in records else ()
-        self._roll_back(steps, (*holds, *records["plan"]["lasting"]))
+        plan = records["plan"]
+        self._roll_back(steps, (*holds, *plan["lasting"]), plan["times"])
         return True
 
     def clean_up(self, holds: Iterable[str]) -> None:
-        """Remove the holding folders and close the journal."""
+        """Remove the holding folders, with no trace in the times around them; close the journal."""
         for hold in holds:
-            remove_tree(hold, self._fs)
+            around = os.path.split(hold)[0]
+            mtime_ns = os.lstat(around).st_mtime_ns
+            if remove_tree(hold, self._fs):
+                self._fs.utime(around, mtime_ns)
         self._journal.add("ended")
 
-    def _roll_back(self, steps: Sequence[Step], holds: Iterable[str]) -> None:
+    def _roll_back(
+        self, steps: Sequence[Step], holds: Iterable[str], times: dict[str, int]
+    ) -> None:
         try:
             for step in reversed(steps):
                 self._take_back(step)
             self._sync(steps)
+            for folder, mtime_ns in times.items():
+                self._fs.utime(folder, mtime_ns)
         except OSError as error:
             raise CommitError(
                 f"The change failed half-way and could not be taken back yet: {error}",
@@ -312,13 +325,13 @@ def read_steps(records: dict[str, dict[str, Any]]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def remove_tree(path: str, fs: FileSystem) -> None:
-    """Delete a folder of ours with all in it; links are not followed; absent is fine."""
+def remove_tree(path: str, fs: FileSystem) -> bool:
+    """Delete a folder of ours with all in it, links not followed; False when it is not there."""
     try:
         with os.scandir(path) as listing:
             items = [(item.path, item.is_dir(follow_symlinks=False)) for item in listing]
     except FileNotFoundError:
-        return
+        return False
     for item, is_dir in items:
         if is_dir:
             fs.chmod(item, 0o700)
@@ -326,6 +339,21 @@ def remove_tree(path: str, fs: FileSystem) -> None:
         else:
             fs.unlink(item)
     fs.rmdir(path)
+    return True
+
+
+def _folder_times(plan: Plan) -> dict[str, int]:
+    """The times (ns) of the folders that the plan touches, as they are before it."""
+    places = [step for step in plan.steps if isinstance(step, Place)]
+    paths = {path for step in places for path in (step.src, step.dst)}
+    folders = {os.path.split(path)[0] for path in (*paths, *plan.holds)}
+    times: dict[str, int] = {}
+    for path in sorted({*folders, *plan.watched, *(step.src for step in places)}):
+        with contextlib.suppress(OSError):
+            st = os.lstat(path)
+            if stat.S_ISDIR(st.st_mode):
+                times[path] = st.st_mtime_ns
+    return times
 
 
 def _with_inode(step: Step) -> Step:

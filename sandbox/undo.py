@@ -176,12 +176,16 @@ def _take_back(
         _reset_times(due, fs)
         return {"changes": sorted(ids)}
 
-    plan = Plan(steps=tuple(steps), holds=tuple(renamed.values()), facts={"due": due})
+    plan = Plan(
+        steps=tuple(steps),
+        holds=tuple(renamed.values()),
+        watched=tuple(item["after"] for item in due if item["after"] is not None),
+        facts={"due": due},
+    )
     try:
         Transaction(journal, fs).run(plan, prepare, finish)
     except OSError as error:
         raise explained(error) from error
-    _reset_times(due, fs)
 
 
 def _reversed_steps(steps: Sequence[Step], ids: set[str]) -> tuple[list[Step], dict[str, str]]:

@@ -37,6 +37,7 @@ class Script:
     hold: asyncio.Event | None = None
     seen: list[GenerateRequest] = field(default_factory=list)
     stopped: int = 0
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class ScriptedClient(WorkerClient):
@@ -56,6 +57,7 @@ class ScriptedClient(WorkerClient):
         """Stream the next reply of the script."""
         script = self._script
         script.seen.append(request)
+        script.begun.set()
         if not script.replies:
             raise ModelError("The script has no more replies.")
         reply = script.replies.pop(0)

@@ -51,7 +51,9 @@ def build_context(
         if budget < 0:
             break
         kept.insert(0, turn)
-    history = _exchange(prompt.example_task(), prompt.example_reply(), prompt.example_result)
+    history: list[ModelMessage] = []
+    for asked, reply in prompt.example_exchanges():
+        history += _exchange(asked, reply, "")
     for turn in kept:
         reply = fenced(_program_of(turn)) if _program_of(turn) else turn.answer
         history += _exchange(turn.request, reply, _outcome_of(turn))

@@ -15,10 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from sandbox.pool import SandboxPool
-from sandbox.runner import Runner
-from sandbox.undo import undo
-
 from app.engine.events import ChatsChanged, Notice, TurnChanged
 from app.engine.mailbox import Mailbox
 from app.engine.turn import LiveTurn, Plan, TriesSpentError
@@ -35,13 +31,17 @@ from app.store.records import (
     Problem,
     TurnRecord,
     TurnStatus,
+    Usage,
 )
 from models.errors import ModelError
 from sandbox.blobs import BlobStore
 from sandbox.changeset import ChangeSet, select
 from sandbox.commit import commit, recover
 from sandbox.errors import CommitError, SandboxError, SandboxUnavailableError
+from sandbox.pool import SandboxPool
+from sandbox.runner import Runner
 from sandbox.stage import FolderGrant, Stage
+from sandbox.undo import undo
 
 _log = logging.getLogger(__name__)
 
@@ -80,13 +80,15 @@ class TurnDesk:
         self._check(chat)
         earlier = self._store.view(chat.chat_id).turns
         turn = self._store.add_turn(chat, request, chat.model_id)
-        self._launch(turn, earlier, "", seed)
+        self._launch(turn, earlier, None, seed)
         return turn
 
     def begin_program(self, chat: ChatRecord, source: str, title: str) -> TurnRecord:
         """Start a turn with a given program."""
         self._check(chat)
-        turn = self._store.add_turn(chat, title, GIVEN_PROGRAM, status="checking")
+        turn = self._store.add_turn(
+            chat, title, GIVEN_PROGRAM, status="checking", usage=Usage(money="0")
+        )
         self._launch(turn, (), source, None)
         return turn
 
@@ -108,10 +110,10 @@ class TurnDesk:
             item for item in self._store.view(turn.chat_id).turns if item.started < turn.started
         ]
         last = turn.programs[-1] if turn.programs else None
-        again = (
-            last.source if last is not None and last.status in {"running", "ok", "stopped"} else ""
+        again = last.source if last is not None and last.status != "error" else None
+        turn = replace(
+            turn, programs=turn.programs[:-1] if again is not None else turn.programs, problem=None
         )
-        turn = replace(turn, programs=turn.programs[:-1] if again else turn.programs, problem=None)
         self._launch(turn, earlier, again, None)
         return turn
 
@@ -128,7 +130,7 @@ class TurnDesk:
         open_grants(chat.folders)
 
     def _launch(
-        self, turn: TurnRecord, earlier: Sequence[TurnRecord], source: str, seed: int | None
+        self, turn: TurnRecord, earlier: Sequence[TurnRecord], source: str | None, seed: int | None
     ) -> None:
         settings = self._settings()
         live = LiveTurn(
@@ -154,7 +156,7 @@ class TurnDesk:
 
     # running
 
-    async def _drive(self, live: LiveTurn, source: str) -> None:
+    async def _drive(self, live: LiveTurn, source: str | None) -> None:
         turn_id = live.record.turn_id
         try:
             changes = await self._run(live, source)
@@ -185,14 +187,14 @@ class TurnDesk:
         finally:
             self._live.pop(turn_id, None)
 
-    async def _run(self, live: LiveTurn, source: str) -> ChangeSet:
+    async def _run(self, live: LiveTurn, source: str | None) -> ChangeSet:
         folders = self._store.turn_folders(live.record.turn_id)
         blobs = BlobStore(self._paths.blobs / live.record.turn_id)
 
         def open_stage() -> Stage:
             return Stage(open_grants(folders), blobs)
 
-        if source:
+        if source is not None:
             return await live.run_program(source, open_stage)
         return await live.run_request(lambda: self._models.ready(live.record.model_id), open_stage)
 

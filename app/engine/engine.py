@@ -206,8 +206,9 @@ class Engine:
         for change in changes:
             if change.id == change_id:
                 staged = self._paths.blobs / turn_id
-                kept = self._paths.undo / turn_id if turn.committed else None
-                return await asyncio.to_thread(preview_change, change, staged, kept)
+                return await asyncio.to_thread(
+                    preview_change, change, staged, committed=turn.status != "waiting"
+                )
         raise NotFoundError(f"There is no change {change_id} in run {turn_id}.")
 
     # runs, as the command line sees turns

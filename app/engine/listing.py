@@ -1,34 +1,41 @@
 """A compact listing of the granted folders for the model, bounded in tokens.
 
-The entries that the request names come first, then the newest; what was cut is said. Reads through
-the stage, so the listing is what a program would find. Thread: a worker (it touches the disk).
+Every token of it is evaluated before the first word of a reply, so like files are shown by a few
+of them and only the files that matter most show their first lines. The entries that the request
+names come first, then the newest; what was cut is said. Reads through the stage, so the listing is
+what a program would find. Thread: a worker (it touches the disk).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
 
 from sandbox.stage import Stage
 
-_CHARS_PER_TOKEN = 3
 _SCAN_ENTRIES = 5_000
-_PEEK_BYTES = 400
-_PEEK_FILE_BYTES = 256 * 1024
+_NAMES_SHARE = 0.6
+_GROUP_SIZES = (30, 16, 10, 6, 4, 3, 2, 1)
+_TAIL_TOKENS = 40
+_PEEK_BYTES = 600
+_PEEK_FILE_BYTES = 4 * 1024 * 1024
 _PEEK_LINES = 3
-_PEEK_LINE_CHARS = 90
-_PEEK_FILES = 40
+_PEEK_LINE_CHARS = 100
+_PEEK_FILES = 8
+_PEEKS_PER_GROUP = 2
 _TEXT_SUFFIXES = frozenset(
     {
         *(".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".log", ".ini", ".cfg", ".conf"),
         *(".toml", ".yaml", ".yml", ".xml", ".html", ".py", ".js", ".ts", ".css", ".sh", ".sql"),
-        *(".eml", ".tex", ".rst", ".env", ".properties"),
+        *(".eml", ".tex", ".rst", ".env", ".properties", ".vcf", ".ics", ".srt"),
     }
 )
+# Digits are a token each and signs mostly too, while a token holds about four letters.
+_TOKEN = re.compile(r"\d|[^\W\d_]{1,4}|[^\w\s]|_|\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +46,19 @@ class _Item:
     mtime_ns: int
     score: int
 
+    @property
+    def group(self) -> tuple[str, str]:
+        """Where it is and of what kind: files alike in both stand for each other."""
+        path = PurePosixPath(self.path)
+        return str(path.parent), "/" if self.is_dir else path.suffix.lower()
+
 
 def list_folders(stage: Stage, request: str, *, budget_tokens: int) -> str:
     """The listing of all granted folders as text of at most about `budget_tokens`.
 
     `request` is what the person asked; entries whose names share words with it are kept longest.
     """
-    share = max(200, budget_tokens * _CHARS_PER_TOKEN // max(1, len(stage.grants)))
+    share = max(60, budget_tokens // max(1, len(stage.grants)))
     parts = [
         _list_folder(stage, str(grant.path), request, share, current=str(grant.path) == stage.cwd)
         for grant in stage.grants
@@ -53,7 +66,12 @@ def list_folders(stage: Stage, request: str, *, budget_tokens: int) -> str:
     return "\n\n".join(parts)
 
 
-def _list_folder(stage: Stage, root: str, request: str, budget_chars: int, *, current: bool) -> str:
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a model makes of `text`; high rather than low for file names."""
+    return len(_TOKEN.findall(text))
+
+
+def _list_folder(stage: Stage, root: str, request: str, budget: int, *, current: bool) -> str:
     items, cut = _collect(stage, root, _words(request))
     files = sum(not item.is_dir for item in items)
     folders = len(items) - files
@@ -65,8 +83,10 @@ def _list_folder(stage: Stage, root: str, request: str, budget_chars: int, *, cu
         head += f", {_count(folders, 'folder')}"
     if not items:
         return head + " (it is empty)"
-    lines = _lines(stage, root, items, budget_chars - len(head))
-    return "\n".join([head, *lines])
+    budget -= estimate_tokens(head)
+    lines = _lines(items, int(budget * _NAMES_SHARE))
+    budget -= sum(estimate_tokens(line) + 1 for line in lines)
+    return "\n".join([head, *lines, *_peeks(stage, root, items, budget)])
 
 
 def _collect(stage: Stage, root: str, words: frozenset[str]) -> tuple[list[_Item], bool]:
@@ -90,60 +110,92 @@ def _collect(stage: Stage, root: str, words: frozenset[str]) -> tuple[list[_Item
     return items, next(entries, None) is not None
 
 
-def _lines(stage: Stage, root: str, items: Sequence[_Item], budget_chars: int) -> list[str]:
+def _by_relevance(items: Iterable[_Item]) -> list[_Item]:
+    return sorted(items, key=lambda item: (-item.score, -item.mtime_ns))
+
+
+def _lines(items: Sequence[_Item], budget: int) -> list[str]:
+    """One line an entry; like files give way to "and 12 more" until the lines fit."""
     shown = {item.path: _plain(item) for item in items}
-    total = sum(len(line) + 1 for line in shown.values())
-    if total > budget_chars:
-        return _cut_lines(items, shown, budget_chars)
-    return _with_peeks(stage, root, items, shown, budget_chars - total)
-
-
-def _cut_lines(items: Sequence[_Item], shown: dict[str, str], budget_chars: int) -> list[str]:
-    """The most relevant entries in listing order, and what the rest consists of."""
-    tail = 160
-    left = budget_chars - tail
+    costs = {path: estimate_tokens(line) + 1 for path, line in shown.items()}
+    if sum(costs.values()) <= budget:
+        return list(shown.values())
+    ranked = _by_relevance(items)
     keep: set[str] = set()
-    for item in sorted(items, key=lambda item: (-item.score, -item.mtime_ns)):
-        left -= len(shown[item.path]) + 1
-        if left < 0:
+    for size in _GROUP_SIZES:
+        keep = _first_of_groups(ranked, size)
+        if sum(costs[path] for path in keep) <= budget - _TAIL_TOKENS:
             break
-        keep.add(item.path)
+    else:
+        keep = _affordable(ranked, keep, costs, budget - _TAIL_TOKENS)
     lines = [shown[item.path] for item in items if item.path in keep]
     rest = [item for item in items if item.path not in keep]
     return [*lines, f"- and {len(rest)} more not listed here: {_kinds(rest)}"]
 
 
-def _with_peeks(
-    stage: Stage, root: str, items: Sequence[_Item], shown: dict[str, str], left: int
-) -> list[str]:
-    """Add first lines of small text files, the most relevant first, while there is room."""
-    peeked = 0
-    for item in sorted(items, key=lambda item: (-item.score, -item.mtime_ns)):
-        if left < 40 or peeked >= _PEEK_FILES:
-            break
-        peek = _peek(stage, f"{root}/{item.path}", item)
-        if peek and len(peek) + 8 <= left:
-            shown[item.path] += f"  text: {peek}"
-            left -= len(peek) + 8
-            peeked += 1
-    return [shown[item.path] for item in items]
+def _first_of_groups(ranked: Iterable[_Item], size: int) -> set[str]:
+    """The paths of the first `size` of each group."""
+    counts: Counter[tuple[str, str]] = Counter()
+    keep: set[str] = set()
+    for item in ranked:
+        counts[item.group] += 1
+        if counts[item.group] <= size:
+            keep.add(item.path)
+    return keep
 
 
-def _peek(stage: Stage, path: str, item: _Item) -> str:
+def _affordable(
+    ranked: Iterable[_Item], among: set[str], costs: dict[str, int], budget: int
+) -> set[str]:
+    """Those of `among` that fit into the budget, the most relevant first."""
+    keep: set[str] = set()
+    for item in ranked:
+        if item.path in among:
+            budget -= costs[item.path]
+            if budget < 0:
+                break
+            keep.add(item.path)
+    return keep
+
+
+def _peeks(stage: Stage, root: str, items: Sequence[_Item], budget: int) -> Iterator[str]:
+    """First lines of text files, the most relevant first, while there is room."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for item in _by_relevance(items):
+        if sum(counts.values()) >= _PEEK_FILES or budget <= 0:
+            return
+        if counts[item.group] >= _PEEKS_PER_GROUP:
+            continue
+        lines = _peek(stage, f"{root}/{item.path}", item)
+        text = "\n".join([f"First lines of {_shown(item.path)}:", *lines])
+        cost = estimate_tokens(text)
+        if lines and cost <= budget:
+            budget -= cost
+            counts[item.group] += 1
+            yield text
+
+
+def _peek(stage: Stage, path: str, item: _Item) -> list[str]:
+    """The first lines of a text file, indented so that they stand apart; empty for others."""
     suffix = PurePosixPath(item.path).suffix.lower()
     if item.is_dir or suffix not in _TEXT_SUFFIXES or not 0 < item.size_bytes <= _PEEK_FILE_BYTES:
-        return ""
+        return []
     try:
         with stage.open_reader(path) as file:
             data = file.read(_PEEK_BYTES)
     except OSError:
-        return ""
+        return []
     if b"\0" in data:
-        return ""
-    lines = data.decode("utf-8", "replace").splitlines()
+        return []
+    text = data.decode("utf-8", "replace")
+    if suffix == ".json":
+        # The first lines of indented JSON are brackets; a little more of it on one line tells more.
+        return [f"    {' '.join(text.split())[: 2 * _PEEK_LINE_CHARS]}"]
+    lines = [line.rstrip() for line in text.splitlines()]
     if item.size_bytes > _PEEK_BYTES and len(lines) > 1:
         lines.pop()  # cut in the middle
-    return " | ".join(line.strip()[:_PEEK_LINE_CHARS] for line in lines[:_PEEK_LINES]).strip()
+    filled = [line for line in lines if line.strip()]
+    return [f"    {line[:_PEEK_LINE_CHARS]}" for line in filled[:_PEEK_LINES]]
 
 
 def _plain(item: _Item) -> str:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
 
-from sandbox.diff import content_after, content_before, text_diff
-
 from sandbox.blobs import BlobStore
 from sandbox.changeset import Change
+from sandbox.diff import Diff, content_after, content_before, diff_of
 
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg", ".ico"})
 _PICTURE_BYTES = 20_000_000
+_ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR", "mixed": "mixed", "": "none"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +32,38 @@ class Preview:
     note: str = ""
 
 
-def preview_change(change: Change, staged: Path, kept: Path | None) -> Preview:
-    """The preview of `change`, with staged content in `staged` and originals in `kept`, if any."""
+def preview_change(change: Change, staged: Path, *, committed: bool) -> Preview:
+    """The preview of `change`, with its staged content in `staged` while it is not committed."""
     if change.kind in {"mkdir", "rmdir"}:
         return Preview(kind="folder")
     if change.kind == "mode" or (change.kind == "move" and not change.modified):
         return Preview(kind="none", note="The content stays as it is.")
-    before = None if kept is not None else content_before(change)
-    after = content_after(change, BlobStore(staged)) if change.kind != "delete" else None
-    name = PurePath(change.target or change.path)
+    if committed:
+        return Preview(kind="none", note="Applied: the file on the disk has this content now.")
+    blobs = BlobStore(staged)
+    name = PurePath(change.final_path)
     if name.suffix.lower() in _PICTURES:
-        picture = after if after is not None else before
+        limit = _PICTURE_BYTES + 1
+        after = content_after(change, blobs, limit_bytes=limit)
+        picture = after if after is not None else content_before(change, limit_bytes=limit)
         if picture is not None and len(picture) <= _PICTURE_BYTES:
             return Preview(kind="image", picture=picture)
-    diff = text_diff(before, after, str(name))
-    return Preview(
-        kind="binary" if diff.binary else "text", lines=diff.lines, note=" ".join(diff.notes)
-    )
+    diff = diff_of(change, blobs, folder=str(name.parent))
+    if diff.kind == "text":
+        return Preview(kind="text", lines=diff.lines, note=_remarks(diff))
+    if diff.kind == "same":
+        return Preview(kind="none", note="The content stays as it is.")
+    return Preview(kind="binary", note="Not text; there is nothing to compare.")
+
+
+def _remarks(diff: Diff) -> str:
+    notes: list[str] = []
+    if diff.before is not None and diff.after is not None:
+        if diff.changes_encoding:
+            notes.append(f"The encoding changes: {diff.before.encoding} to {diff.after.encoding}.")
+        if diff.changes_newlines:
+            before, after = _ENDS[diff.before.newline], _ENDS[diff.after.newline]
+            notes.append(f"The line endings change: {before} to {after}.")
+    if diff.cut:
+        notes.append("Too long to show whole: the rest is left out.")
+    return " ".join(notes)

@@ -16,9 +16,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
-from sandbox.runner import Runner
-
 from app.engine.context import build_context
 from app.engine.events import CallsProgress, ReplyDelta, TurnChanged
 from app.engine.gate import StagedGate
@@ -30,11 +27,14 @@ from app.store.records import CallGroup, ProgramRecord, TurnRecord, Usage
 from sandbox.changeset import ChangeSet
 from sandbox.effects import Effect
 from sandbox.errors import Fault, ProgramFaultError
+from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
 from sandbox.program import Program, prepare
+from sandbox.runner import Runner
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent, RunContext
     from pydantic_ai.models import Model
+    from pydantic_ai.usage import RunUsage
 
     from app.engine.warm import ReadyModel
     from sandbox.stage import Stage
@@ -43,7 +43,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _LISTING_SHARE = 0.2
-_LISTING_TOKENS = 1600
+_LISTING_TOKENS = 640
 _PRINTED_TO_MODEL_CHARS = 4_000
 
 
@@ -222,7 +222,7 @@ class LiveTurn:
         self._journal_step("replied", chars=sum(map(len, text)), model=model.model_name)
         self._update(
             reply="".join(text),
-            usage=_added(self.record.usage, usage, time.monotonic() - began),
+            usage=self._usage(usage, time.monotonic() - began, model),
         )
 
     # program
@@ -359,6 +359,17 @@ class LiveTurn:
 
     # bookkeeping
 
+    def _usage(self, run: RunUsage, model_s: float, model: Model) -> Usage:
+        """The turn's usage: what it had before, and `run`, which counts all replies of this run."""
+        before = self._plan.turn.usage
+        return Usage(
+            input_tokens=before.input_tokens + run.input_tokens,
+            cached_tokens=before.cached_tokens + run.cache_read_tokens,
+            output_tokens=before.output_tokens + run.output_tokens,
+            model_s=self.record.usage.model_s + model_s,
+            money="0" if model.system == "local" else None,
+        )
+
     async def _on_worker(self, work: Callable[[], T]) -> T:
         """Run blocking `work`; when this turn is cancelled, stop it and wait until it has ended."""
         future = asyncio.get_running_loop().run_in_executor(self._worker, work)
@@ -414,13 +425,3 @@ def _group(effects: Sequence[Effect]) -> tuple[CallGroup, ...]:
             example=effect.path if former is None else former.example,
         )
     return tuple(groups.values())
-
-
-def _added(usage: Usage, more: Any, model_s: float) -> Usage:
-    return Usage(
-        input_tokens=usage.input_tokens + (more.input_tokens or 0),
-        cached_tokens=usage.cached_tokens + (more.cache_read_tokens or 0),
-        output_tokens=usage.output_tokens + (more.output_tokens or 0),
-        model_s=usage.model_s + model_s,
-        money=usage.money,
-    )

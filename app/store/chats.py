@@ -24,6 +24,7 @@ from app.store.records import (
     ProgramRecord,
     TurnRecord,
     TurnStatus,
+    Usage,
 )
 from sandbox.effects import Effect
 
@@ -106,7 +107,13 @@ class ChatStore:
     # turns
 
     def add_turn(
-        self, chat: ChatRecord, request: str, model_id: str, *, status: TurnStatus = "writing"
+        self,
+        chat: ChatRecord,
+        request: str,
+        model_id: str,
+        *,
+        status: TurnStatus = "writing",
+        usage: Usage | None = None,
     ) -> TurnRecord:
         """Begin a turn, owned by this process."""
         turn = TurnRecord(
@@ -116,6 +123,7 @@ class ChatStore:
             model_id=model_id,
             status=status,
             started=datetime.now(UTC),
+            usage=usage or Usage(),
         )
         with self._db.atomic():
             (last,) = self._db.rows(

@@ -8,7 +8,7 @@ types filled in.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
@@ -31,8 +31,8 @@ class Tables:
         self, sql: str, values: Sequence[object] | dict[str, object] = ()
     ) -> list[dict[str, Any]]:
         """All rows of a query with ``?`` or ``:name`` values."""
-        found = self._db.query(sql, values if isinstance(values, dict) else list(values))  # pyright: ignore[reportUnknownMemberType]  # untyped library
-        return list(cast("Iterable[dict[str, Any]]", found))
+        query = cast("Callable[..., Iterable[dict[str, Any]]]", self._db.query)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+        return list(query(sql, values if isinstance(values, dict) else list(values)))
 
     def insert(self, table: str, row: dict[str, Any]) -> None:
         """Add a row."""

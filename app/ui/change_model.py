@@ -125,6 +125,8 @@ class ChangeModel(QAbstractItemModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         if self._checkable and index.column() == COLUMN_ITEM:
             flags |= Qt.ItemFlag.ItemIsUserCheckable

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.engine.events import Notice
-from app.ui.theme import SPACE_M, SPACE_S, TARGET_PX
-from app.ui.widgets import ElidedLabel, button, row
+from app.ui.theme import SPACE_M, SPACE_S
+from app.ui.widgets import ElidedLabel, button, icon_button, row
 
 
 class ChatHeader(QFrame):
@@ -25,15 +25,14 @@ class ChatHeader(QFrame):
         super().__init__(parent)
         self.setProperty("role", "bar")
         self._local = True
-        sidebar = button("", "flat", icon="ph.list", on_click=self.sidebar_wanted.emit,
-                         name=self.tr("Show or hide the chats"),
-                         tip=self.tr("Show or hide the chats, Ctrl+B"))  # fmt: skip
-        panel = button("", "flat", icon="ph.columns", on_click=self.panel_wanted.emit,
-                       name=self.tr("Show or hide run and changes"),
-                       tip=self.tr("Show or hide run and changes, Ctrl+J"))  # fmt: skip
-        commands = button("", "flat", icon="ph.command", on_click=self.commands_wanted.emit,
-                          name=self.tr("Commands"),
-                          tip=self.tr("All commands, Ctrl+K"))  # fmt: skip
+        sidebar = icon_button("ph.list", self.tr("Show or hide the chats"),
+                              self.sidebar_wanted.emit,
+                              tip=self.tr("Show or hide the chats, Ctrl+B"))  # fmt: skip
+        panel = icon_button("ph.columns", self.tr("Show or hide run and changes"),
+                            self.panel_wanted.emit,
+                            tip=self.tr("Show or hide run and changes, Ctrl+J"))  # fmt: skip
+        commands = icon_button("ph.command", self.tr("Commands"), self.commands_wanted.emit,
+                               tip=self.tr("All commands, Ctrl+K"))  # fmt: skip
         self._title = ElidedLabel("", "heading", Qt.TextElideMode.ElideRight)
         self._sandbox = button(self.tr("Sandbox: no shell"), "badge",
                                name=self.tr("Where code runs: sandbox, no shell"),
@@ -45,9 +44,6 @@ class ChatHeader(QFrame):
         layout.addWidget(self._title, 1)
         for widget in (self._sandbox, self._place, commands, panel):
             layout.addWidget(widget)
-        for one in (sidebar, panel, commands):
-            one.setFixedSize(TARGET_PX, TARGET_PX)
-            one.setStyleSheet("padding: 0;")
         self.set_model("")
 
     def set_title(self, title: str) -> None:

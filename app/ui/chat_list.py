@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont
 
 from app.store.records import LIVE, ChatRecord
 from app.ui import words
-from app.ui.theme import FONT_META_PX, tokens
+from app.ui.theme import FONT_BODY_PX, FONT_META_PX, tokens
 from app.ui.widgets import plain_tooltip
 
 type Index = QModelIndex | QPersistentModelIndex
@@ -79,10 +79,14 @@ class ChatListModel(QAbstractListModel):
             return _heading(row, role)
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return words.visible(row.title) + _mark(row)
+                return words.visible(row.title) or self.tr("New chat")
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return words.visible(row.title) + _state(row)
+            case Qt.ItemDataRole.FontRole:
+                return _bold() if _state(row) else None
             case Qt.ItemDataRole.ToolTipRole:
                 title = words.visible(row.title)
-                return plain_tooltip(f"{title}\n{words.exact(row.updated)}")
+                return plain_tooltip(f"{title}{_state(row)}\n{words.exact(row.updated)}")
             case _ if role == CHAT_ID_ROLE:
                 return row.chat_id
             case _:
@@ -103,10 +107,16 @@ def _heading(text: str, role: int) -> Any:
             return None
 
 
-def _mark(chat: ChatRecord) -> str:
-    """A chat's state behind its title, where it needs the person or is at work."""
-    if chat.status is not None and (
-        chat.status in LIVE or chat.status in ("waiting", "interrupted")
-    ):
-        return f"  \u00b7  {words.status(chat.status)}"
+def _bold() -> QFont:
+    font = QFont()
+    font.setPixelSize(FONT_BODY_PX)
+    font.setWeight(QFont.Weight.DemiBold)
+    return font
+
+
+def _state(chat: ChatRecord) -> str:
+    """A chat's state, where it needs the person or is at work; such chats are in bold."""
+    at_work = chat.status is not None and chat.status in LIVE
+    if chat.status is not None and (at_work or chat.status in ("waiting", "interrupted")):
+        return f", {words.status(chat.status)}"
     return ""

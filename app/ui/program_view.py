@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 from app.store.records import CallGroup, ProgramRecord
 from app.ui import words
 from app.ui.highlight import PythonHighlighter
-from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS
+from app.ui.theme import ROW_PX, SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import (
     CodeBox,
     CutText,
@@ -24,6 +24,7 @@ from app.ui.widgets import (
     clear,
     column,
     hairline,
+    icon_button,
     label,
     row,
     set_icon,
@@ -41,7 +42,7 @@ class ProgramView(QFrame):
         self._program = program
         self._open: bool | None = None
         self._body: _Body | None = None
-        self._fold = button("", "flat", on_click=self.toggle)
+        self._fold = icon_button("", "", self.toggle, size_px=ROW_PX)
         self._title = label("", "strong")
         self._first_line = ElidedLabel("", "muted")
         self._state = label("", "meta")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -103,7 +103,8 @@ class ReviewDialog(QDialog):
         buttons.addWidget(self.reject_button)
         buttons.addWidget(self.approve_button)
         layout.addLayout(buttons)
-        self.resize(1040, 680)
+        room = parent.size() if parent is not None else QSize(1080, 720)
+        self.resize(max(720, min(1040, room.width() - 40)), max(520, min(680, room.height() - 40)))
         self._set_order()
         self._chosen_changed(0)
         for widget in (self, *self.findChildren(QWidget)):

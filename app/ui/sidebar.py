@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QMenu, QVBoxLayout, 
 from app.store.records import ChatRecord, Folder
 from app.ui import words
 from app.ui.chat_list import ChatListModel
-from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS
+from app.ui.theme import ROW_PX, SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import (
     ElidedLabel,
     button,
@@ -25,6 +25,7 @@ from app.ui.widgets import (
     column,
     frame,
     hairline,
+    icon_button,
     label,
     plain_tooltip,
     row,
@@ -190,11 +191,17 @@ class FolderList(QFrame):
 
     def _row(self, folder: Folder) -> QWidget:
         whole = frame("side")
-        layout = row(whole, spacing=SPACE_XS)
+        layout = column(whole, spacing=0)
         name = ElidedLabel(words.home_path(folder.path), cut=Qt.TextElideMode.ElideLeft)
         name.setToolTip(plain_tooltip(words.visible(folder.path)))
-        layout.addWidget(name, 1)
         short = words.visible(PurePath(folder.path).name)
+        remove = icon_button(
+            "ph.x",
+            self.tr("Remove {0} from this chat").format(short),
+            lambda: self._remove(folder),
+            size_px=ROW_PX,
+            tip=self.tr("Remove from this chat; the folder itself stays"),
+        )
         rights = button(
             words.rights(folder),
             "word",
@@ -202,13 +209,11 @@ class FolderList(QFrame):
             tip=self.tr("Switch between read and read and write"),
             on_click=lambda: self._switch(folder),
         )
-        layout.addWidget(rights)
-        remove = button("", "flat", icon="ph.x", on_click=lambda: self._remove(folder),
-                        name=self.tr("Remove {0} from this chat").format(short),
-                        tip=self.tr("Remove from this chat; the folder itself stays"))  # fmt: skip
-        remove.setFixedSize(24, 24)
-        remove.setStyleSheet("padding: 0;")
-        layout.addWidget(remove)
+        line = row(spacing=SPACE_XS)
+        line.addWidget(name, 1)
+        line.addWidget(remove)
+        layout.addLayout(line)
+        layout.addWidget(rights, 0, Qt.AlignmentFlag.AlignLeft)
         whole.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
 
         def show_menu(where: QPoint) -> None:

@@ -26,10 +26,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.store.records import Problem
-from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS, code_font, tokens
+from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS, TARGET_PX, code_font, tokens
 
 LabelRole = Literal["body", "meta", "muted", "strong", "heading", "empty", "good", "caution"]
-ButtonRole = Literal["normal", "primary", "flat", "row", "word", "badge"]
+ButtonRole = Literal["normal", "primary", "flat", "row", "word", "badge", "icon"]
 
 CUT_LINES = 30
 CUT_CHARS = 4000
@@ -86,6 +86,15 @@ def button(
         made.setToolTip(plain_tooltip(tip))
     if on_click is not None:
         made.clicked.connect(lambda _checked=False: on_click())
+    return made
+
+
+def icon_button(
+    icon: str, name: str, on_click: Callable[[], object], *, tip: str = "", size_px: int = TARGET_PX
+) -> QPushButton:
+    """A square button that shows an icon and is called `name`."""
+    made = button("", "icon", icon=icon, on_click=on_click, name=name, tip=tip or name)
+    made.setFixedSize(size_px, size_px)
     return made
 
 
@@ -239,10 +248,15 @@ class CodeBox(QPlainTextEdit):
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere if wrap else
-                             QTextOption.WrapMode.NoWrap)  # fmt: skip
+        self._wraps = wrap
+        if wrap:
+            self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+            self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        else:
+            self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._shown_lines = 0
+        self._line_ends = ""
         self.fit()
 
     def set_max_lines(self, max_lines: int) -> None:
@@ -252,24 +266,36 @@ class CodeBox(QPlainTextEdit):
 
     def fit(self) -> None:
         """Take the height of the text; does nothing while the number of lines stays."""
-        lines = max(1, min(self.blockCount(), self._max_lines))
+        lines = int(self.document().size().height()) if self._wraps else self.blockCount()
+        lines = max(1, min(lines, self._max_lines))
         if lines == self._shown_lines:
             return
         self._shown_lines = lines
         spare = 2 * SPACE_S + 4
-        bar = self.horizontalScrollBar().sizeHint().height()
+        bar = 0 if self._wraps else self.horizontalScrollBar().sizeHint().height()
         self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + spare + bar)
 
     def append_live(self, text: str) -> None:
-        """Add `text` at the end and keep the end in view; only the last line is laid out."""
+        """Add `text` at the end and keep the end in view; only the last line is laid out.
+
+        Line ends at the very end wait for what follows them: no empty line is shown for them.
+        """
+        text = self._line_ends + text
+        shown = text.rstrip("\n")
+        self._line_ends = text[len(shown) :]
         bar = self.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 2
         cursor = self.textCursor()
         cursor.movePosition(cursor.MoveOperation.End)
-        cursor.insertText(text)
+        cursor.insertText(shown)
         self.fit()
         if at_end:
             bar.setValue(bar.maximum())
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        if self._wraps:
+            self.fit()
 
     def wheelEvent(self, event: Any) -> None:
         """Scroll the page, not the box, unless the box has the focus."""

@@ -91,7 +91,8 @@ def empty(studio: Studio) -> None:
         model(present=False),
         model("Qwen2.5-Coder 7B", model_id="local:b", size_bytes=4_683_000_000, default=False,
               present=False),
-        model("SmolLM2 135M", model_id="local:c", size_bytes=98_362_432, default=False),
+        model("SmolLM2 135M", model_id="local:c", size_bytes=98_362_432, default=False,
+              present=False),
     ]  # fmt: skip
     studio.session.refresh_models()
     studio.shoot("empty")

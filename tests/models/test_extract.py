@@ -106,6 +106,9 @@ FOUND = {
         "x = await fetch('a')\nprint(x)\n",
     ),
     "only assignments in python's name": ("```python\nx = 1\n```", "x = 1\n"),
+    "a closing fence at the end of a line": (f"```python\n{CODE}```\nThat is it.", PROGRAM),
+    "code beside the tag": ("```python import os\nprint(os.listdir('.'))\n```", PROGRAM),
+    "code in the tag's place": ("```import os\nprint(os.listdir('.'))\n```", PROGRAM),
     "tabs": ("```python\nfor x in 'ab':\n\tprint(x)\n```", "for x in 'ab':\n    print(x)\n"),
 }
 
@@ -153,6 +156,12 @@ def test_prose_around_a_program_is_kept_as_prose():
     assert "First." in extracted.prose
     assert "Last." in extracted.prose
     assert "import" not in extracted.prose
+
+
+@pytest.mark.parametrize("opening", ["```python\nimport os\n", "```python import os\n"])
+def test_prose_after_a_fence_that_ends_a_line_is_kept(opening):
+    extracted = extract_program(f"{opening}print(os.listdir('.'))```\nThat is it.")
+    assert (extracted.source, extracted.prose) == (PROGRAM, "That is it.")
 
 
 def test_a_reply_without_a_program_is_prose_as_a_whole():

@@ -40,22 +40,27 @@ class FaultyFileSystem(FileSystem):
         return real()
 
     def rename(self, src: str, dst: str) -> None:
-        self._call("rename", lambda: os.rename(src, dst))
+        real = super().rename
+        self._call("rename", lambda: real(src, dst))
 
     def link(self, src: str, dst: str) -> None:
         self._call("link", lambda: os.link(src, dst, follow_symlinks=False))
 
     def unlink(self, path: str) -> None:
-        self._call("unlink", lambda: os.unlink(path))
+        real = super().unlink
+        self._call("unlink", lambda: real(path))
 
     def rmdir(self, path: str) -> None:
-        self._call("rmdir", lambda: os.rmdir(path))
+        real = super().rmdir
+        self._call("rmdir", lambda: real(path))
 
     def mkdir(self, path: str) -> None:
-        self._call("mkdir", lambda: os.mkdir(path, 0o700))
+        real = super().mkdir
+        self._call("mkdir", lambda: real(path))
 
     def chmod(self, path: str, mode: int) -> None:
-        self._call("chmod", lambda: os.chmod(path, mode))
+        real = super().chmod
+        self._call("chmod", lambda: real(path, mode))
 
     def utime(self, path: str, mtime_ns: int) -> None:
         real = super().utime

@@ -319,6 +319,74 @@ async def main():
     print(await asyncio.gather(work(1), work(2)))
 asyncio.run(main())
 """,
+    "methods that are missing": """
+from pathlib import Path
+from datetime import datetime, date, timezone
+from dataclasses import dataclass, asdict, field
+from functools import wraps
+import re, string
+p = Path('photos/deep/c.jpg')
+print(p.relative_to('photos'), p.relative_to(Path('photos') / 'deep'), p.is_relative_to('x'))
+try:
+    p.relative_to('other')
+except ValueError as error:
+    print(error)
+print(p.match('*.jpg'), re.compile('a').match('abc').group())
+print('a,b!'.translate(str.maketrans('', '', string.punctuation)))
+print('abc'.translate(str.maketrans('ab', 'xy')), '{a}-{b}'.format_map({'a': 1, 'b': 2}))
+s = {1, 2, 3}
+s.difference_update([1])
+s.intersection_update({2, 9})
+print(s, (3.0).is_integer(), (10).bit_length(), callable(print), callable(3))
+d = date(2024, 3, 1)
+print(d.isocalendar()[1], d.isocalendar().week, d.toordinal(), date.fromordinal(d.toordinal()))
+print(datetime.utcnow().tzinfo, datetime.today().year >= 2024)
+@dataclass
+class Point:
+    x: int
+    tags: list = field(default_factory=list)
+def twice(f):
+    @wraps(f)
+    def inner(*args):
+        return f(*args) * 2
+    return inner
+@twice
+def one():
+    return 1
+print(asdict(Point(1, ['a'])), one(), list(map(str.strip, [' a '])))
+""",
+    "properties, static and class methods": """
+from dataclasses import dataclass
+from pathlib import Path
+@dataclass
+class Item:
+    label: str
+    price: float
+    @property
+    def shouted(self):
+        return self.label.upper()
+    @property
+    def double(self) -> float:
+        return self.price * 2
+    @staticmethod
+    def parse(text):
+        label, price = text.split(':')
+        return label.strip(), float(price)
+    @staticmethod
+    def zero(): return 0
+    @classmethod
+    def of(cls, text):
+        label, price = Item.parse(text)
+        return cls(label, price)
+    @classmethod
+    def many(cls, texts):
+        return [cls.of(text) for text in texts]
+    def check(self):
+        return self.parse('x: 1'), self.zero(), f'{self.shouted}-{self.double:.1f}'
+for item in Item.many(['pear: 2', 'fig: 1.5']):
+    print(item.shouted, item.double, item.check(), item)
+print(max(Item.many(['a: 1', 'b: 2']), key=lambda i: i.double).shouted, Item.zero())
+""",
     "nested rewrites": """
 from pathlib import Path
 with open('out.txt', 'w', encoding='utf-8') as f:

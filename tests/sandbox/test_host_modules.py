@@ -21,7 +21,10 @@ def pool() -> Iterator[SandboxPool]:
 def test_every_module_has_a_stub_for_each_function() -> None:
     modules = external_modules()
     parse = modules["urllib"].attrs["parse"]
-    for dotted in [*PURE_FUNCTIONS, *(f"{m}.{f}" for m, fs in FILE_FUNCTION_NAMES.items() for f in fs)]:
+    for dotted in [
+        *PURE_FUNCTIONS,
+        *(f"{m}.{f}" for m, fs in FILE_FUNCTION_NAMES.items() for f in fs),
+    ]:
         module, _, function = dotted.rpartition(".")
         stubs = (parse if module == "urllib.parse" else modules[module]).stubs
         assert f"def {function}(" in (stubs or ""), dotted
@@ -32,7 +35,10 @@ SHUTIL: dict[str, tuple[str, set[str]]] = {
         "shutil.copy('a.txt', 'new/folder/b.txt')",
         {"new/folder/b.txt", "new", "new/folder"},
     ),
-    "move a folder into a folder": ("shutil.move('sub', 'other')", {"other/sub/x.txt", "other/sub"}),
+    "move a folder into a folder": (
+        "shutil.move('sub', 'other')",
+        {"other/sub/x.txt", "other/sub"},
+    ),
     "copytree onto an existing folder": (
         "shutil.copytree('sub', 'other', dirs_exist_ok=True)",
         {"other/x.txt"},

@@ -18,7 +18,7 @@ REPAIRS: dict[str, tuple[str, str]] = {
     "common indentation": ("    x = 1\n    if x:\n        x = 2\n", "if x:\n    x = 2"),
     "tabs and spaces": ("if 1:\n    x = 1\n\ty = 2\n", "    y = 2"),
     "typographic quotes": ("x = \u201chello\u201d\n", 'x = "hello"'),
-    "typographic single quotes": ("x = \u2018it\u2019\n", "x = 'it'"),
+    "typographic single quotes": ("x = \u2018it\u2019\n", 'x = "it"'),
     "a non-breaking space": ("x\u00a0= 1\n", "x = 1"),
     "line ends of Windows": ("x = 1\r\ny = 2\r\n", "x = 1\ny = 2"),
 }
@@ -65,7 +65,10 @@ def test_an_empty_program_is_a_program() -> None:
 
 
 def test_a_span_leads_back_to_the_original_text() -> None:
-    source = "```py\n# \u00e4\nwith open('x', encoding='utf-8') as f:\n    print(os.listdir('\u00fc'))\n```"
+    source = (
+        "```py\n# \u00e4\nwith open('x', encoding='utf-8') as f:\n"
+        "    print(os.listdir('\u00fc'))\n```"
+    )
     program = prepare(source)
     repaired = program.repaired.encode()
     start = repaired.index(b"os.listdir")

@@ -72,6 +72,12 @@ async def ask(engine: Engine, folder: Path, request: str = "Put the pictures awa
     return await engine.wait(turn.turn_id)
 
 
+async def reached(engine: Engine, turn_id: str, status: str) -> None:
+    """Return when the turn is in this state."""
+    while (await engine.run_record(turn_id)).status != status:  # noqa: ASYNC110  # polls the store
+        await asyncio.sleep(0.01)
+
+
 def test_nothing_is_on_the_disk_until_approved_and_undo_restores_it(
     drydock_home: Path, folder: Path
 ) -> None:
@@ -196,9 +202,7 @@ def test_a_question_is_answered_without_a_review(drydock_home: Path, folder: Pat
     run(work)
 
 
-def test_a_reply_without_a_program_is_asked_for_one_once(
-    drydock_home: Path, folder: Path
-) -> None:
+def test_a_reply_without_a_program_is_asked_for_one_once(drydock_home: Path, folder: Path) -> None:
     async def work() -> None:
         models = ScriptedModels("I would sort them.", program_reply(MOVE))
         async with engine_with(drydock_home, models) as engine:
@@ -223,7 +227,9 @@ def test_a_model_that_fails_is_reported_and_the_next_turn_works(
     drydock_home: Path, folder: Path, error: ModelError
 ) -> None:
     async def work() -> None:
-        async with engine_with(drydock_home, ScriptedModels(error, program_reply("print(7)"))) as engine:
+        async with engine_with(
+            drydock_home, ScriptedModels(error, program_reply("print(7)"))
+        ) as engine:
             turn = await ask(engine, folder)
             assert turn.status == "failed"
             assert turn.problem is not None
@@ -242,8 +248,7 @@ def test_stop_ends_a_reply_in_the_middle(drydock_home: Path, folder: Path) -> No
         async with engine_with(drydock_home, ScriptedModels(script=script)) as engine:
             chat = await engine.new_chat([Folder(path=str(folder))])
             turn = await engine.send(chat.chat_id, "x")
-            while not script.seen:
-                await asyncio.sleep(0.01)
+            await script.begun.wait()
             began = asyncio.get_running_loop().time()
             await engine.stop(turn.turn_id)
             assert asyncio.get_running_loop().time() - began < 1.0
@@ -259,8 +264,7 @@ def test_stop_ends_an_endless_program(drydock_home: Path, folder: Path) -> None:
         async with engine_with(drydock_home, models) as engine:
             chat = await engine.new_chat([Folder(path=str(folder))])
             turn = await engine.send(chat.chat_id, "x")
-            while (await engine.run_record(turn.turn_id)).status != "running":
-                await asyncio.sleep(0.01)
+            await reached(engine, turn.turn_id, "running")
             await engine.stop(turn.turn_id)
             assert (await engine.run_record(turn.turn_id)).status == "stopped"
             again = await engine.wait((await engine.send(chat.chat_id, "y")).turn_id)
@@ -277,8 +281,7 @@ def test_a_turn_cut_off_by_closing_is_interrupted_and_goes_on(
         async with engine_with(drydock_home, ScriptedModels(script=script)) as engine:
             chat = await engine.new_chat([Folder(path=str(folder))])
             turn = await engine.send(chat.chat_id, "x")
-            while not script.seen:
-                await asyncio.sleep(0.01)
+            await script.begun.wait()
         async with engine_with(drydock_home, ScriptedModels(program_reply(MOVE))) as engine:
             assert (await engine.run_record(turn.turn_id)).status == "interrupted"
             await engine.resume(turn.turn_id)

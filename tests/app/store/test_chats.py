@@ -163,9 +163,7 @@ def test_deleting_a_chat_removes_all_that_belongs_to_it(store: ChatStore, tables
         store.turn(turn.turn_id)
 
 
-def test_the_journal_keeps_steps_in_order_with_their_data(
-    store: ChatStore, tables: Tables
-) -> None:
+def test_the_journal_keeps_steps_in_order_with_their_data(store: ChatStore, tables: Tables) -> None:
     chat = store.add_chat([], "m")
     turn = store.add_turn(chat, "x", "m")
     journal = TurnJournal(tables)

@@ -40,7 +40,7 @@ print(f"Moved {moved} files")
 
 
 def changes(moves: int = 41, deletes: int = 0) -> ChangeSet:
-    """`moves` files into three new folders, `deletes` deleted ones, one new and one changed file."""
+    """`moves` files into new folders, `deletes` deleted ones, one new and one changed file."""
     names = ("Photos", "Documents", "Tables")
     found = [
         Change(id=f"d{number}", kind="mkdir", path=f"{ROOT}/{name}")

@@ -1,0 +1,62 @@
+"""Notices when a reply goes round in circles, which small models do until their limit is met.
+
+Owns the judgement alone; who streams decides what to do. Thread: any; one instance a reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+
+_PHRASE_WORDS = 8
+_FORMER_TIMES = 2
+_LOOP_WORDS = 60
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class RepetitionWatch:
+    """Fed a reply piece by piece, says when it only repeats itself.
+
+    That is when `_LOOP_WORDS` words and signs in a row each end a phrase that was said at least
+    twice before, word for word. A program that is written out twice, or that has a few like lines,
+    is not: only the third copy counts, and numbers that count up are different words.
+    """
+
+    def __init__(self) -> None:
+        self._phrases: Counter[tuple[str, ...]] = Counter()
+        self._recent: deque[str] = deque(maxlen=_PHRASE_WORDS)
+        self._tail = ""
+        self._told_chars = 0
+        self._run = 0
+        self._run_start = 0
+
+    @property
+    def kept_chars(self) -> int:
+        """How many characters of the reply precede the repeated part."""
+        return self._run_start
+
+    def push(self, text: str) -> bool:
+        """Take in the next piece; True once the reply goes round in circles."""
+        # The last word may go on in the next piece, so it waits.
+        self._tail += text
+        *whole, last = _WORD.finditer(self._tail) if _WORD.search(self._tail) else [None]
+        for word in whole:
+            if word is not None and self._count(word.group(), self._told_chars + word.start()):
+                return True
+        if last is not None:
+            self._told_chars += last.start()
+            self._tail = self._tail[last.start() :]
+        return False
+
+    def _count(self, word: str, start: int) -> bool:
+        self._recent.append(word)
+        phrase = tuple(self._recent)
+        repeated = self._phrases[phrase] >= _FORMER_TIMES
+        self._phrases[phrase] += 1
+        if not repeated:
+            self._run = 0
+            return False
+        if self._run == 0:
+            self._run_start = start
+        self._run += 1
+        return self._run >= _LOOP_WORDS

@@ -1,0 +1,226 @@
+"""The command line in one process: exit codes, JSON, reviews, resuming and undoing."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli, cli_run
+from app.engine.engine import Engine
+from tests.fakes import ScriptedModels, program_reply
+
+MODEL = "local:qwen2.5-coder-0.5b"
+RENAME = 'from pathlib import Path\nPath("a.txt").rename("b.txt")\nprint("Renamed.")\n'
+CREATE = 'from pathlib import Path\nPath("new.txt").write_text("x", encoding="utf-8")\n'
+
+
+class Terminal:
+    """Runs commands and keeps what they print."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.out = ""
+        self.err = ""
+
+    def __call__(self, *argv: str) -> int:
+        self._capsys.readouterr()
+        code = cli.run(argv)
+        self.out, self.err = self._capsys.readouterr()
+        return code
+
+    @property
+    def json(self) -> dict[str, Any]:
+        return json.loads(self.out.splitlines()[-1])
+
+
+@pytest.fixture
+def drydock(capsys: pytest.CaptureFixture[str]) -> Terminal:
+    return Terminal(capsys)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "a.txt").write_text("hello\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(RENAME, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def scripted(drydock_home: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedModels:
+    """A model that is here and answers from a script."""
+    models = ScriptedModels()
+    (drydock_home / "models").mkdir()
+    (drydock_home / "models" / f"{MODEL.removeprefix('local:')}.gguf").write_bytes(b"GGUF")
+    monkeypatch.setattr(cli_run, "Engine", partial(Engine, models=models))
+    return models
+
+
+def test_exec_approved_changes_the_disk_and_undo_restores_it(
+    drydock: Terminal, folder: Path, program: Path
+) -> None:
+    before = (folder / "a.txt").stat()
+    assert drydock("exec", str(program), "--folder", str(folder), "--approve", "all", "--json") == 0
+    run = drydock.json
+    assert run["status"] == "done"
+    assert run["committed"] is True
+    assert run["answer"] == "Renamed."
+    assert run["model"] == "program"
+    assert [(c["kind"], c["path"], c["target"]) for c in run["changes"]] == [
+        ("move", str(folder / "a.txt"), str(folder / "b.txt"))
+    ]
+    assert [(e["kind"], e["target"]) for e in run["effects"]] == [("move", str(folder / "b.txt"))]
+    assert run["programs"][0]["source"] == RENAME
+    assert run["error"] is None
+    assert set(run["usage"]) >= {"prompt_tokens", "completion_tokens", "seconds", "money"}
+    assert [path.name for path in folder.iterdir()] == ["b.txt"]
+    assert drydock("runs", "undo", run["run_id"]) == 0
+    after = (folder / "a.txt").stat()
+    assert (after.st_mtime_ns, after.st_mode) == (before.st_mtime_ns, before.st_mode)
+    assert drydock("runs", "undo", run["run_id"]) == 1
+    assert "undone" in drydock.err
+
+
+def test_without_a_terminal_the_run_waits_and_can_be_resumed(
+    drydock: Terminal, folder: Path, program: Path
+) -> None:
+    assert drydock("exec", str(program), "--folder", str(folder), "--json") == 3
+    run = drydock.json
+    assert run["status"] == "waiting"
+    assert run["run_id"] in drydock.err
+    assert (folder / "a.txt").exists()
+    assert drydock("runs", "resume", run["run_id"], "--approve", "never", "--json") == 3
+    assert drydock("runs", "resume", run["run_id"], "--approve", "all", "--json") == 0
+    assert drydock.json["committed"] is True
+    assert (folder / "b.txt").exists()
+
+
+def test_a_grant_for_new_files_covers_them_and_nothing_else(
+    drydock: Terminal, folder: Path, program: Path
+) -> None:
+    grant = ("--approve", "never", "--grant", "commit:new-files", "--json")
+    assert drydock("exec", str(program), "--folder", str(folder), *grant) == 3
+    program.write_text(CREATE, encoding="utf-8")
+    assert drydock("exec", str(program), "--folder", str(folder), *grant) == 0
+    assert (folder / "new.txt").read_text(encoding="utf-8") == "x"
+    assert drydock("exec", str(program), "--folder", str(folder), "--grant", "magic:1") == 2
+    assert "commit:new-files" in drydock.err
+
+
+def test_run_gives_the_answer_on_standard_output_and_the_rest_on_standard_error(
+    drydock: Terminal, folder: Path, scripted: ScriptedModels
+) -> None:
+    scripted.script.replies.append(program_reply("print(6 * 7)"))
+    assert drydock("run", "What is it?", "--folder", str(folder), "--model", MODEL) == 0
+    assert drydock.out == "42\n"
+    assert "Program 1 done" in drydock.err
+
+
+def test_run_reports_programs_tries_and_usage_as_json(
+    drydock: Terminal, folder: Path, scripted: ScriptedModels
+) -> None:
+    scripted.script.replies += [program_reply("x = 1 / 0"), program_reply(RENAME)]
+    assert drydock("run", "Rename it", "--folder", str(folder), "--model", MODEL, "--json") == 3
+    run = drydock.json
+    assert [(p["tries"], p["status"]) for p in run["programs"]] == [(1, "error"), (2, "ok")]
+    assert run["programs"][0]["error"]["type"] == "ZeroDivisionError"
+    assert run["usage"]["prompt_tokens"] == 200
+    assert run["usage"]["cached_tokens"] == 160
+
+
+def test_a_read_folder_cannot_be_changed(drydock: Terminal, folder: Path, program: Path) -> None:
+    assert drydock("exec", str(program), "--read-folder", str(folder), "--json") == 1
+    assert "may only be read" in drydock.json["error"]["details"]
+    assert (folder / "a.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["run"], "Say what to do"),
+        (["run", "x"], "which folder"),
+        (["run", "x", "--folder", "/f", "--approve", "maybe"], "invalid choice"),
+        (["run", "x", "--folder", "/", "--model", "local:nothing"], "no model named"),
+        (["run", "x", "--folder", "/", "--model", "openai:x"], "not a local model"),
+        (["run", "--demo", "--folder", "/"], "--demo brings its own"),
+        (["exec", "/nowhere.py", "--folder", "/"], "cannot be read"),
+        (["frobnicate"], "invalid choice"),
+        (["runs"], "required"),
+    ],
+)
+def test_wrong_use_exits_two_and_says_what_is_wrong(
+    drydock: Terminal, argv: list[str], said: str
+) -> None:
+    assert drydock(*argv) == 2
+    assert said in drydock.err
+    assert drydock.out == ""
+
+
+def test_errors_are_json_too_when_asked(drydock: Terminal, tmp_path: Path, program: Path) -> None:
+    missing = tmp_path / "missing"
+    assert drydock("exec", str(program), "--folder", str(missing), "--json") == 1
+    assert str(missing) in drydock.json["error"]["message"]
+    assert drydock("runs", "show", "nope", "--json") == 1
+    assert "no run nope" in drydock.json["error"]["message"]
+
+
+def test_runs_are_listed_newest_first(drydock: Terminal, folder: Path, program: Path) -> None:
+    assert drydock("runs", "list", "--json") == 0
+    assert drydock.json["runs"] == []
+    ids: list[str] = []
+    for _ in range(2):
+        drydock("exec", str(program), "--folder", str(folder), "--approve", "never", "--json")
+        ids.append(drydock.json["run_id"])
+    assert drydock("runs", "list", "--json") == 0
+    rows = drydock.json["runs"]
+    assert [row["run_id"] for row in rows] == ids[::-1]
+    assert all(row["status"] == "waiting" and row["task"] == "program.py" for row in rows)
+    assert drydock("runs", "show", ids[0]) == 0
+    assert "Moves 1 file. Deletes nothing. Sends nothing." in drydock.out
+
+
+def test_the_review_names_every_change_to_a_person(
+    drydock: Terminal, folder: Path, program: Path
+) -> None:
+    program.write_text(
+        "import os\nfrom pathlib import Path\n"
+        'Path("d").mkdir()\nPath("d/x.txt").write_text("12345")\nos.remove("a.txt")\n',
+        encoding="utf-8",
+    )
+    assert drydock("exec", str(program), "--folder", str(folder)) == 3
+    assert "Makes 1 new folder, creates 1 file, deletes 1 file. Sends nothing." in drydock.err
+    assert f"delete  {folder / 'a.txt'}  6 B" in drydock.err
+    assert f"create  {folder / 'd' / 'x.txt'}  5 B" in drydock.err
+
+
+def test_models_are_listed_with_what_is_here(drydock: Terminal, scripted: ScriptedModels) -> None:
+    assert drydock("models", "list", "--json") == 0
+    here = {row["id"]: row["present"] for row in drydock.json["models"]}
+    assert here[MODEL] is True
+    assert here["local:qwen2.5-coder-1.5b"] is False
+    assert drydock("models", "remove", MODEL) == 0
+    assert drydock("models", "remove", MODEL) == 1
+    assert drydock("models", "pull", "no-such-model", "--json") == 4
+
+
+def test_doctor_checks_everything_and_names_a_fix(drydock: Terminal, drydock_home: Path) -> None:
+    assert drydock("doctor", "--json") == 0
+    checks = {row["name"]: row for row in drydock.json["checks"]}
+    assert checks["Interpreter"]["state"] == "ok"
+    assert checks["Models"]["state"] == "note"
+    assert "drydock models pull" in checks["Models"]["fix"]
+    (drydock_home / "settings.json").write_text("{", encoding="utf-8")
+    assert drydock("doctor", "--json") == 1
+    checks = {row["name"]: row for row in drydock.json["checks"]}
+    assert checks["Settings"]["state"] == "problem"
