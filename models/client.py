@@ -62,13 +62,19 @@ _HINTS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
-    """What a worker loads. `threads` None: physical cores minus one, at least one."""
+    """What a worker loads. `threads` None: physical cores minus one, at least one.
+
+    `fixed_messages` begin every chat and hold nobody's data: with a `prefix_folder`, a request
+    that begins with them is read from there instead of being evaluated.
+    """
 
     path: Path
     context_tokens: int = DEFAULT_CONTEXT_TOKENS
     threads: int | None = None
     gpu_layers: int = 0
     load_timeout_s: float = 300.0
+    fixed_messages: tuple[ChatMessage, ...] = ()
+    prefix_folder: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +158,8 @@ class WorkerClient:
             self._running = request_id
             ended = False
             try:
-                connection.send(_generate_line(request_id, request))
+                fixed = self._settings.fixed_messages
+                connection.send(_generate_line(request_id, request, fixed))
                 while True:
                     event = _checked(await inbox.get())
                     if isinstance(event, Done):
@@ -251,6 +258,7 @@ class WorkerClient:
             context_tokens=settings.context_tokens,
             threads=settings.threads or measure_hardware().default_threads,
             gpu_layers=settings.gpu_layers,
+            prefix_folder=str(settings.prefix_folder or ""),
         )
         try:
             async with asyncio.timeout(settings.load_timeout_s):
@@ -305,7 +313,11 @@ async def _end_generation(connection: WorkerConnection, request_id: int, inbox: 
         connection.forget(request_id)
 
 
-def _generate_line(request_id: int, request: GenerateRequest) -> Generate:
+def _generate_line(
+    request_id: int, request: GenerateRequest, fixed: tuple[ChatMessage, ...]
+) -> Generate:
+    # Only when all of them lead and more follows: a part of them is not worth a file.
+    begins_fixed = len(request.messages) > len(fixed) and request.messages[: len(fixed)] == fixed
     return Generate(
         id=request_id,
         messages=request.messages,
@@ -315,6 +327,7 @@ def _generate_line(request_id: int, request: GenerateRequest) -> Generate:
         top_p=request.top_p,
         seed=request.seed,
         stop=request.stop,
+        prefix_messages=len(fixed) if begins_fixed else 0,
     )
 
 

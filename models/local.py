@@ -49,8 +49,8 @@ REPEATED = "repeated_after_chars"
 
 _DEFAULT_MAX_TOKENS = 1024
 _DEFAULT_TEMPERATURE = 0.2
-_RETRY_TEMPERATURE = 0.5
-"""At least this after a failed program: nearly the same words would give the same fault again."""
+_RETRY_TEMPERATURES = (0.5, 0.8)
+"""At least these after one and more failed tries: the same words would give the same fault."""
 
 type _Reply = AsyncGenerator[Evaluating | Delta | Done]
 
@@ -137,7 +137,7 @@ class LocalModel(Model[None]):
         """A reply as it is made. Leaving the context stops the generation."""
         settings, parameters = self.prepare_request(model_settings, model_request_parameters)
         chat = self._chat(messages, parameters)
-        request = _generate_request(chat, settings or {}, again=_is_retry(messages))
+        request = _generate_request(chat, settings or {}, failed_tries=_failed_tries(messages))
         await self._check_room(chat, request.max_tokens)
         reply = self._client.generate(request)
         try:
@@ -309,6 +309,9 @@ def _request_text(part: ModelRequestPart) -> str:
         case ToolReturnPart():
             # Plain words: a small model reads an error wrapped in JSON as data.
             return part.model_response_str(wrap_if_error=False)
+        case RetryPromptPart(content=str(content)):
+            # Without pydantic-ai's "Fix the errors and try again": the words say it already.
+            return content
         case _:
             # Retries of several kinds, which all know how they are told to a model.
             tell = getattr(part, "model_response", None)
@@ -332,22 +335,27 @@ def _response_words(message: ModelResponse) -> list[str]:
     ]
 
 
-def _is_retry(messages: Sequence[ModelMessage]) -> bool:
-    """Whether the request asks for another try after one that failed."""
-    last = messages[-1] if messages else None
-    return isinstance(last, ModelRequest) and any(
-        isinstance(part, RetryPromptPart) for part in last.parts
+def _failed_tries(messages: Sequence[ModelMessage]) -> int:
+    """How many tries at the last request have failed."""
+    return sum(
+        isinstance(part, RetryPromptPart)
+        for message in messages
+        if isinstance(message, ModelRequest)
+        for part in message.parts
     )
 
 
 def _generate_request(
-    chat: tuple[ChatMessage, ...], settings: ModelSettings, *, again: bool
+    chat: tuple[ChatMessage, ...], settings: ModelSettings, *, failed_tries: int
 ) -> GenerateRequest:
     temperature = settings.get("temperature", _DEFAULT_TEMPERATURE)
+    if failed_tries:
+        at_least = _RETRY_TEMPERATURES[min(failed_tries, len(_RETRY_TEMPERATURES)) - 1]
+        temperature = max(temperature, at_least)
     return GenerateRequest(
         messages=chat,
         max_tokens=settings.get("max_tokens", _DEFAULT_MAX_TOKENS),
-        temperature=max(temperature, _RETRY_TEMPERATURE) if again else temperature,
+        temperature=temperature,
         top_p=settings.get("top_p", 0.95),
         seed=settings.get("seed"),
         stop=tuple(settings.get("stop_sequences", ())),

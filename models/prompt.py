@@ -53,9 +53,9 @@ class Prompt:
             for example in self.examples
         )
 
-    def retry_text(self, fault: str) -> str:
+    def retry_text(self, fault: str, request: str) -> str:
         """What a failed program is answered with. `fault`: one actionable line."""
-        return _fill(self.retry, fault=fault)
+        return _fill(self.retry, fault=fault, request=request.strip())
 
 
 def fenced(source: str) -> str:

@@ -52,7 +52,10 @@ class ChatMessage(_Line):
 
 
 class Load(_Line):
-    """Load a GGUF file. Replaces the model that was loaded before."""
+    """Load a GGUF file. Replaces the model that was loaded before.
+
+    `prefix_folder`: where evaluated prefixes are kept over processes; empty: nowhere.
+    """
 
     op: Literal["load"] = "load"
     id: int
@@ -60,10 +63,15 @@ class Load(_Line):
     context_tokens: int = Field(gt=0)
     threads: int = Field(gt=0)
     gpu_layers: int = 0
+    prefix_folder: str = ""
 
 
 class Generate(_Line):
-    """Generate from `messages` (through the model's chat template) or else from a raw `prompt`."""
+    """Generate from `messages` (through the model's chat template) or else from a raw `prompt`.
+
+    The first `prefix_messages` are the same in every chat and hold nobody's data: their
+    evaluation is kept on disk, if `Load` named a folder.
+    """
 
     op: Literal["generate"] = "generate"
     id: int
@@ -74,6 +82,7 @@ class Generate(_Line):
     top_p: float = Field(default=0.95, gt=0, le=1)
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    prefix_messages: int = Field(default=0, ge=0)
 
 
 class Count(_Line):
@@ -144,7 +153,8 @@ class Delta(_Line):
 class Done(_Line):
     """The end of a generation, with what it cost.
 
-    `prompt_tokens` = `cached_tokens` (reused from the previous call) + `evaluated_tokens`.
+    `prompt_tokens` = `cached_tokens` (reused from the previous call or from the saved prefix) +
+    `evaluated_tokens`; `restored_tokens`: how many of the cached ones came from the disk.
     `first_token_s` is None when there was no token.
     """
 
@@ -157,6 +167,7 @@ class Done(_Line):
     completion_tokens: int
     first_token_s: float | None
     total_s: float
+    restored_tokens: int = 0
 
 
 class Counted(_Line):

@@ -307,8 +307,12 @@ def _reset_hold_parents(
 
 def _states(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
     """How each entry that is there afterwards looks, by change id."""
-    present = (c for c in changes if c.kind not in ("delete", "rmdir"))
-    return {change.id: asdict(base_of(os.lstat(change.final_path))) for change in present}
+    states: dict[str, dict[str, Any]] = {}
+    for change in changes:
+        if change.kind not in ("delete", "rmdir"):
+            with contextlib.suppress(PermissionError):  # in a folder that was just closed
+                states[change.id] = asdict(base_of(os.lstat(change.final_path)))
+    return states
 
 
 def explained(error: OSError) -> CommitError:

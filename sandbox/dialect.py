@@ -18,6 +18,7 @@ from sandbox.dialect_decorators import bridge_decorators
 from sandbox.dialect_generators import bridge_generators
 from sandbox.dialect_imports import bridge_imports
 from sandbox.dialect_statements import bridge_statements
+from sandbox.dialect_suffixes import bridge_suffixes
 from sandbox.edits import OverlappingEditsError, PositionMap, apply_edits
 from sandbox.errors import Fault, ProgramFaultError
 
@@ -40,6 +41,7 @@ def bridge(text: str, tree: ast.Module) -> Bridged:
     bridge_classes(rewriting)
     bridge_decorators(rewriting)
     bridge_statements(rewriting)
+    bridge_suffixes(rewriting)
     keep_answer(rewriting)
     bridge_calls(rewriting)
     try:

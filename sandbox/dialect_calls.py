@@ -210,20 +210,24 @@ def _bridge_call(rewriting: Rewriting, call: ast.Call, *, paths: bool) -> None:
         return
     if dotted in REPLACED_FUNCTIONS:
         rewriting.function_to_name(call, REPLACED_FUNCTIONS[dotted])
-    elif dotted == "open":
-        _bridge_open(rewriting, call)
-    elif dotted == "print":
-        _bridge_print(rewriting, call)
-    elif dotted == "bytes" and call.args and not isinstance(call.args[0], ast.Constant):
-        rewriting.function_to_name(call, "__dd_bytes")
-    elif dotted in _ORDERED:
-        if paths or _has_callback(rewriting, call):
-            rewriting.function_to_name(call, _ORDERED[dotted])
-    elif dotted in _MAPPED:
-        if call.args and _may_suspend(rewriting, call.args[0]):
-            rewriting.function_to_name(call, _MAPPED[dotted])
+    elif isinstance(call.func, ast.Name) and dotted is not None:
+        _bridge_builtin(rewriting, call, dotted, paths=paths)
     elif isinstance(call.func, ast.Attribute) and call.func.attr not in rewriting.methods:
         _bridge_method(rewriting, call, call.func, paths=paths)
+
+
+def _bridge_builtin(rewriting: Rewriting, call: ast.Call, name: str, *, paths: bool) -> None:
+    if name == "open":
+        _bridge_open(rewriting, call)
+    elif name == "print":
+        _bridge_print(rewriting, call)
+    elif name == "bytes" and call.args and not isinstance(call.args[0], ast.Constant):
+        rewriting.function_to_name(call, "__dd_bytes")
+    elif name in _ORDERED:
+        if paths or _has_callback(rewriting, call):
+            rewriting.function_to_name(call, _ORDERED[name])
+    elif name in _MAPPED and call.args and _may_suspend(rewriting, call.args[0]):
+        rewriting.function_to_name(call, _MAPPED[name])
 
 
 def _bridge_method(

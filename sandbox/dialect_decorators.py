@@ -8,7 +8,7 @@ meant: otherwise it is refused. Pure; any thread.
 from __future__ import annotations
 
 import ast
-import datetime
+import datetime as dt
 import pathlib
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from sandbox.dialect_context import Function, Rewriting
 # Attributes of built-in objects: a property of such a name could be read on one of them.
 _KNOWN_ATTRIBUTES = frozenset(
     name
-    for kind in (str, bytes, list, dict, set, int, pathlib.Path, datetime.datetime, Counter)
+    for kind in (str, bytes, list, dict, set, int, pathlib.Path, dt.datetime, Counter)
     for name in dir(kind)
 )
 _HINT = "Write an ordinary method that takes self, or a function outside of the class."

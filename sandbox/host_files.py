@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath, PurePosixPath
 
 from pydantic_monty import MontyFileHandle, ScanEntry, StatResult
 
 from sandbox.effects import Effect, EffectKind
+from sandbox.errors import StoppedError
 from sandbox.host_answer import Answer
 from sandbox.limits import Limits
 from sandbox.names import real, shown
-from sandbox.stage import Stage, StageStat
+from sandbox.stage import Stage, StageEntry, StageStat
 from sandbox.textcodec import PLAIN, TextOptions, decode, encode
 
 SCAN_ENTRIES = 500_000
+_STOP_ENTRIES = 512
 _PATTERN_CHECK_ENTRIES = 20_000
 
 
@@ -32,8 +34,11 @@ class HostPaths:
     the table that was read last.
     """
 
-    def __init__(self, stage: Stage, limits: Limits) -> None:
+    def __init__(
+        self, stage: Stage, limits: Limits, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
         self.stage = stage
+        self._stopped = stopped
         self.limits = limits
         self.cwd = stage.cwd
         self.texts: dict[str, TextOptions] = {}
@@ -141,10 +146,22 @@ class HostPaths:
 
         return Answer(effects=(self.written(path, 0),), do=do)
 
+    def entries(
+        self, path: str, *, max_depth: int | None = None, follow_symlinks: bool = False
+    ) -> Iterator[StageEntry]:
+        """What is below a folder; `StoppedError` when the run is stopped meanwhile."""
+        scan = self.stage.scan(path, max_depth=max_depth, follow_symlinks=follow_symlinks)
+        for number, entry in enumerate(scan):
+            if number % _STOP_ENTRIES == 0 and self._stopped():
+                raise StoppedError
+            if number > SCAN_ENTRIES:
+                raise OSError(errno.EFBIG, f"the folder has over {SCAN_ENTRIES:,} entries", path)
+            yield entry
+
     def deletions(self, path: str) -> tuple[Effect, ...]:
         """The effects of deleting a folder with all that is in it."""
         effects: list[Effect] = []
-        for entry in self.stage.scan(path, max_depth=None):
+        for entry in self.entries(path):
             inner = f"{path}/{entry.path}" if entry.path else path
             folder = entry.is_dir and not entry.is_symlink
             effects.append(self.effect("delete", inner, folder=folder))
@@ -264,14 +281,10 @@ class HostFiles:
         def do() -> list[ScanEntry]:
             entries = [
                 ScanEntry(shown(entry.path), entry.is_dir, entry.is_file, entry.is_symlink)
-                for entry, _ in zip(
-                    self._stage.scan(text, max_depth=max_depth, follow_symlinks=follow_symlinks),
-                    range(SCAN_ENTRIES + 1),
-                    strict=False,
+                for entry in self._paths.entries(
+                    text, max_depth=max_depth, follow_symlinks=follow_symlinks
                 )
             ]
-            if len(entries) > SCAN_ENTRIES:
-                raise OSError(errno.EFBIG, f"the folder has over {SCAN_ENTRIES:,} entries", text)
             if pattern:
                 self._remember_pattern(pattern, entries)
             return entries

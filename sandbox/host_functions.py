@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import cast
+from urllib.parse import quote
 
 from pydantic_monty import MontyClassProxy
 
@@ -60,9 +61,9 @@ class HostFunctions:
             "__dd_toordinal": _pure(_toordinal),
             "__dd_iso": _pure(_iso),
             "__dd_asdict": _pure(_asdict),
-            "__dd_astuple": _pure(lambda value: tuple(_asdict(value).values())),
+            "__dd_astuple": _pure(_astuple),
             "__dd_path_match": _pure(_path_match),
-            "__dd_as_uri": _pure(PurePosixPath.as_uri),
+            "__dd_as_uri": _pure(_as_uri),
             "__dd_uuid_text": _pure(lambda: str(uuid.uuid4())),
             "__dd_bytes_of": _pure(_bytes_of),
         }
@@ -278,6 +279,16 @@ def _asdict(value: object) -> dict[str, object]:
     if not isinstance(value, MontyClassProxy):
         raise TypeError("asdict() should be called on dataclass instances")
     return {name: _plain(inner) for name, inner in value.attributes.items()}
+
+
+def _astuple(value: object) -> tuple[object, ...]:
+    return tuple(_asdict(value).values())
+
+
+def _as_uri(path: PurePosixPath) -> str:
+    if not path.is_absolute():
+        raise ValueError("relative path can't be expressed as a file URI")
+    return f"file://{quote(path.as_posix())}"
 
 
 def _plain(value: object) -> object:

@@ -24,7 +24,9 @@ from sandbox.host_stubs import STUBS
 
 _Function = Callable[..., object]
 
-_COMPARED_CHARS = 200_000
+_COMPARED_CHARS = 50_000
+_TEXT_CHARS = 5_000_000
+_SHORT = 1_000
 
 
 def _uuid_text(function: Callable[..., uuid.UUID]) -> _Function:
@@ -47,6 +49,22 @@ def _bounded(function: Callable[..., Any]) -> _Function:
         if sum(len(part) for part in (*first, *second)) > _COMPARED_CHARS:
             raise ValueError("the texts are too long to be compared; compare smaller parts")
         return list(function(first, second, *args, **kwargs))
+
+    return call
+
+
+def _sized(function: Callable[..., Any]) -> _Function:
+    """`function` for arguments whose result cannot fill the host's memory."""
+
+    def call(text: Any, *args: Any, **kwargs: Any) -> object:
+        for value in (*args, *kwargs.values()):
+            if (isinstance(value, str) and len(value) > _SHORT) or (
+                isinstance(value, int) and abs(value) > _COMPARED_CHARS
+            ):
+                raise ValueError("an argument is too large")
+        if isinstance(text, str) and len(text) > _TEXT_CHARS:
+            raise ValueError("the text is too long; work on smaller parts")
+        return function(text, *args, **kwargs)
 
     return call
 
@@ -74,11 +92,11 @@ PURE_FUNCTIONS: dict[str, _Function] = {
     },
     "statistics.quantiles": _quantiles,
     "string.capwords": string.capwords,
-    "textwrap.wrap": textwrap.wrap,
-    "textwrap.fill": textwrap.fill,
-    "textwrap.shorten": textwrap.shorten,
-    "textwrap.dedent": textwrap.dedent,
-    "textwrap.indent": textwrap.indent,
+    "textwrap.wrap": _sized(textwrap.wrap),
+    "textwrap.fill": _sized(textwrap.fill),
+    "textwrap.shorten": _sized(textwrap.shorten),
+    "textwrap.dedent": _sized(textwrap.dedent),
+    "textwrap.indent": _sized(textwrap.indent),
     "fnmatch.fnmatch": fnmatch.fnmatch,
     "fnmatch.fnmatchcase": fnmatch.fnmatchcase,
     "fnmatch.filter": fnmatch.filter,
@@ -99,7 +117,7 @@ PURE_FUNCTIONS: dict[str, _Function] = {
     "urllib.parse.urljoin": urllib.parse.urljoin,
     "calendar.monthrange": _monthrange,
     "calendar.isleap": calendar.isleap,
-    "calendar.month": calendar.TextCalendar().formatmonth,
+    "calendar.month": _sized(calendar.TextCalendar().formatmonth),
 }
 
 _CONSTANTS: dict[str, dict[str, object]] = {

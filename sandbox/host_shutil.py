@@ -123,7 +123,7 @@ class HostShutil:
         if self._stage.exists(target) and not dirs_exist_ok:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
         # The list is taken before anything is made: the target may lie inside the source.
-        entries = list(self._stage.scan(source, max_depth=None))
+        entries = list(self._paths.entries(source))
         effects = [e for entry in entries for e in self._copy_effects(entry, source, target)]
 
         def do() -> object:
@@ -215,6 +215,7 @@ class _Finder:
     """Finds by pattern, part by part, with the results that the `glob` module gives."""
 
     def __init__(self, paths: HostPaths, *, recursive: bool, include_hidden: bool) -> None:
+        self._paths = paths
         self._stage = paths.stage
         self._recursive = recursive
         self._hidden = include_hidden
@@ -260,7 +261,7 @@ class _Finder:
         if not self._stage.is_dir(folder):
             return []
         found = [prefix if last else base]
-        for entry in self._stage.scan(folder, max_depth=None, follow_symlinks=True):
+        for entry in self._paths.entries(folder, follow_symlinks=True):
             hidden = any(part.startswith(".") for part in entry.path.split("/"))
             if not entry.path or (hidden and not self._hidden):
                 continue

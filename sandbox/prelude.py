@@ -6,11 +6,11 @@ with `__dd_` belong to the bridge; those not defined here are host functions. Pu
 
 from __future__ import annotations
 
-PRELUDE_MODULES = frozenset(
-    {"heapq", "bisect", "operator", "logging", "io", "pprint", "warnings", "contextlib"}
-)
+from sandbox.prelude_modules import MODULES_PRELUDE, PRELUDE_MODULES
 
-PRELUDE = """
+__all__ = ["PRELUDE", "PRELUDE_MODULES"]
+
+_PRELUDE = """
 import os as __dd_os
 import re as __dd_re
 import sys as __dd_sys
@@ -178,7 +178,8 @@ class __dd_Template:
             if name not in values and not strict:
                 return found.group(0)
             return str(values[name])
-        pattern = __dd_re.compile('\\$(?:(\\$)|([_a-zA-Z][_a-zA-Z0-9]*)|{([_a-zA-Z][_a-zA-Z0-9]*)})')
+        name = '[_a-zA-Z][_a-zA-Z0-9]*'
+        pattern = __dd_re.compile('\\$(?:(\\$)|(' + name + ')|{(' + name + ')})')
         return __dd_substitute(pattern, value_of, self.template, 0)
 
     def substitute(self, mapping=None, **values):
@@ -472,230 +473,6 @@ def __dd_open_update(
     content = __dd_load(file, mode, options)
     opened = __dd_Text(content, str(file), mode, options)
     return opened
-
-
-class __dd_Module:
-    pass
-
-
-__dd_module_io = __dd_Module()
-
-
-def __dd_string_io(initial_value='', newline=None):
-    return __dd_Text(initial_value, '', 'r+')
-
-
-def __dd_bytes_io(initial_bytes=b''):
-    return __dd_Text(initial_bytes, '', 'rb+')
-
-
-__dd_module_io.StringIO = __dd_string_io
-__dd_module_io.BytesIO = __dd_bytes_io
-
-
-__dd_module_heapq = __dd_Module()
-
-
-def __dd_heappush(heap, item):
-    heap.append(item)
-    place = len(heap) - 1
-    while place > 0:
-        parent = (place - 1) // 2
-        if not item < heap[parent]:
-            break
-        heap[place] = heap[parent]
-        place = parent
-    heap[place] = item
-
-
-def __dd_sift(heap, place):
-    item = heap[place]
-    size = len(heap)
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and heap[child + 1] < heap[child]:
-            child += 1
-        if not heap[child] < item:
-            break
-        heap[place] = heap[child]
-        place = child
-    heap[place] = item
-
-
-def __dd_heappop(heap):
-    last = heap.pop()
-    if not heap:
-        return last
-    first = heap[0]
-    heap[0] = last
-    __dd_sift(heap, 0)
-    return first
-
-
-def __dd_heapify(heap):
-    for place in range(len(heap) // 2 - 1, -1, -1):
-        __dd_sift(heap, place)
-
-
-def __dd_nlargest(n, iterable, key=None):
-    return __dd_sorted(iterable, key=key, reverse=True)[:n]
-
-
-def __dd_nsmallest(n, iterable, key=None):
-    return __dd_sorted(iterable, key=key)[:n]
-
-
-__dd_module_heapq.heappush = __dd_heappush
-__dd_module_heapq.heappop = __dd_heappop
-__dd_module_heapq.heapify = __dd_heapify
-__dd_module_heapq.nlargest = __dd_nlargest
-__dd_module_heapq.nsmallest = __dd_nsmallest
-
-__dd_module_bisect = __dd_Module()
-
-
-def __dd_bisect_left(a, x, lo=0, hi=None):
-    hi = len(a) if hi is None else hi
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if a[middle] < x:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
-
-
-def __dd_bisect_right(a, x, lo=0, hi=None):
-    hi = len(a) if hi is None else hi
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if x < a[middle]:
-            hi = middle
-        else:
-            lo = middle + 1
-    return lo
-
-
-def __dd_insort(a, x):
-    a.insert(__dd_bisect_right(a, x), x)
-
-
-__dd_module_bisect.bisect_left = __dd_bisect_left
-__dd_module_bisect.bisect_right = __dd_bisect_right
-__dd_module_bisect.bisect = __dd_bisect_right
-__dd_module_bisect.insort = __dd_insort
-__dd_module_bisect.insort_right = __dd_insort
-
-__dd_module_operator = __dd_Module()
-
-
-def __dd_itemgetter(*items):
-    if len(items) == 1:
-        return lambda value: value[items[0]]
-    return lambda value: tuple([value[item] for item in items])
-
-
-def __dd_attribute(value, name):
-    for part in name.split('.'):
-        value = getattr(value, part)
-    return value
-
-
-def __dd_attrgetter(*names):
-    if len(names) == 1:
-        return lambda value: __dd_attribute(value, names[0])
-    return lambda value: tuple([__dd_attribute(value, name) for name in names])
-
-
-__dd_module_operator.itemgetter = __dd_itemgetter
-__dd_module_operator.attrgetter = __dd_attrgetter
-__dd_module_operator.add = lambda a, b: a + b
-__dd_module_operator.sub = lambda a, b: a - b
-__dd_module_operator.mul = lambda a, b: a * b
-__dd_module_operator.truediv = lambda a, b: a / b
-__dd_module_operator.eq = lambda a, b: a == b
-__dd_module_operator.lt = lambda a, b: a < b
-__dd_module_operator.gt = lambda a, b: a > b
-
-__dd_module_pprint = __dd_Module()
-__dd_module_pprint.pprint = lambda value, *args, **options: print(value)
-__dd_module_pprint.pformat = lambda value, *args, **options: repr(value)
-
-__dd_module_warnings = __dd_Module()
-__dd_module_warnings.warn = __dd_nothing
-__dd_module_warnings.filterwarnings = __dd_nothing
-__dd_module_warnings.simplefilter = __dd_nothing
-
-
-class __dd_Suppress:
-    def __init__(self, *kinds):
-        self.kinds = kinds
-
-    def __enter__(self):
-        return None
-
-    def __exit__(self, kind, error, trace):
-        return error is not None and isinstance(error, self.kinds)
-
-
-__dd_module_contextlib = __dd_Module()
-__dd_module_contextlib.suppress = __dd_Suppress
-
-
-class __dd_Logger:
-    def __init__(self, name='root'):
-        self.name = name
-        self.level = 30
-
-    def log(self, level, message, *args, **options):
-        if level < __dd_module_logging.level:
-            return None
-        text = str(message) % args if args else str(message)
-        names = {10: 'DEBUG', 20: 'INFO', 30: 'WARNING', 40: 'ERROR', 50: 'CRITICAL'}
-        print(names.get(level, 'Level ' + str(level)) + ':' + self.name + ':' + text)
-        return None
-
-    def debug(self, message, *args, **options):
-        self.log(10, message, *args)
-
-    def info(self, message, *args, **options):
-        self.log(20, message, *args)
-
-    def warning(self, message, *args, **options):
-        self.log(30, message, *args)
-
-    def error(self, message, *args, **options):
-        self.log(40, message, *args)
-
-    def exception(self, message, *args, **options):
-        self.log(40, message, *args)
-
-    def critical(self, message, *args, **options):
-        self.log(50, message, *args)
-
-    def setLevel(self, level):
-        __dd_module_logging.level = level
-
-    def addHandler(self, handler):
-        return None
-
-
-__dd_module_logging = __dd_Logger()
-__dd_module_logging.DEBUG = 10
-__dd_module_logging.INFO = 20
-__dd_module_logging.WARNING = 30
-__dd_module_logging.ERROR = 40
-__dd_module_logging.CRITICAL = 50
-
-
-def __dd_basic_config(**options):
-    level = options.get('level')
-    if level is not None:
-        __dd_module_logging.level = level
-
-
-__dd_module_logging.basicConfig = __dd_basic_config
-__dd_module_logging.getLogger = lambda name='root': __dd_Logger(name)
 """
+
+PRELUDE = _PRELUDE + MODULES_PRELUDE

@@ -25,7 +25,7 @@ from pydantic_monty import (
 
 from sandbox.changeset import Evidence
 from sandbox.effects import Span
-from sandbox.errors import Fault, SandboxUnavailableError
+from sandbox.errors import Fault, SandboxUnavailableError, StoppedError
 from sandbox.faults import PROGRAM_FILE, fault_of
 from sandbox.hints import Hints
 from sandbox.host_answer import Answer
@@ -45,6 +45,8 @@ from sandbox.stage import Stage
 
 __all__ = ["CallBatch", "CallGroup", "Outcome", "Printed", "Runner", "StopToken"]
 
+# Text given to `eval` and `exec` was not analysed before the run.
+_EVALUATED = "<string>"
 _Snapshot = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComplete
 # What a host call may raise into a program; anything else is our bug and ends the run.
 _PROGRAM_ERRORS = (
@@ -131,7 +133,7 @@ class _Run:
         self._gate = gate
         self._ledger = ledger
         self._stop = stop
-        self._paths = HostPaths(stage, ready.limits)
+        self._paths = HostPaths(stage, ready.limits, lambda: stop.stopped)
         self._functions = HostFunctions(self._paths)
         self._rooms = (HostFiles(self._paths), self._functions, HostShutil(self._paths))
         self._printed = PrintedText(ready.limits.printed_chars)
@@ -150,6 +152,8 @@ class _Run:
             value = self._drive()
         except _LimitReachedError as error:
             status, fault = "error", error.fault
+        except StoppedError:
+            status = "stopped"
         except MontyCrashedError as error:
             if not self._stop.stopped:
                 self._ledger.flush()
@@ -213,6 +217,8 @@ class _Run:
         self._stage.evidence = Evidence(
             program_id=self._ledger.program_id, line=span.line if span else None, call=call
         )
+        if snapshot.position.filename == _EVALUATED:
+            return {"exception": PermissionError("eval() and exec() cannot use files or modules")}
         try:
             answer = self._planned(name, snapshot.args, snapshot.kwargs)
             effects = tuple(replace(e, call=call, span=span) for e in answer.effects)
@@ -255,7 +261,7 @@ class _Run:
     def _span(self, position: SourceRange) -> Span | None:
         """Where a call is in the original source; calls of helpers count for who called them."""
         if position.filename != PROGRAM_FILE:
-            return self._at if position.filename != "<string>" else None
+            return self._at if position.filename != _EVALUATED else None
         key = (position.start, position.end)
         span = self._spans.get(key)
         if span is None:

@@ -28,7 +28,7 @@ class StageEntry(NamedTuple):
     is_symlink: bool
 
 
-_Listing = Iterator[tuple[str, Entry | os.DirEntry[str]]]
+_Level = tuple[str, str, Iterator[tuple[str, Entry | os.DirEntry[str]]]]
 
 
 def scan(
@@ -41,29 +41,33 @@ def scan(
     yield StageEntry("", stat.S_ISDIR(top_mode), stat.S_ISREG(top_mode), False)
     if not stat.S_ISDIR(top_mode) or max_depth == 0:
         return
-    stack: list[tuple[str, str, _Listing]] = [("", place.path, iter(tree.children(place.entry)))]
+    stack: list[_Level] = [("", place.path, iter(tree.children(place.entry)))]
     while stack:
         prefix, folder, listing = stack[-1]
-        item = next(listing, None)
-        if item is None:
+        for name, child in listing:
+            if isinstance(child, os.DirEntry) and child.is_file(follow_symlinks=False):
+                yield StageEntry(prefix + name, False, True, False)
+                continue
+            path = f"{folder}/{name}"
+            is_dir, is_file, is_link = _kinds(tree, path, child)
+            yield StageEntry(prefix + name, is_dir, is_file, is_link)
+            if not is_dir or len(stack) == max_depth or (is_link and not follow_symlinks):
+                continue
+            inner = _linked(tree, path, stack) if is_link else (path, child)
+            if inner is not None:
+                below = inner[1].path if isinstance(inner[1], os.DirEntry) else inner[1]
+                stack.append((f"{prefix}{name}/", inner[0], iter(tree.children(below))))
+                break
+        else:
             stack.pop()
-            continue
-        name, child = item
-        if isinstance(child, os.DirEntry) and child.is_file(follow_symlinks=False):
-            yield StageEntry(prefix + name, False, True, False)
-            continue
-        path = f"{folder}/{name}"
-        is_dir, is_file, is_link = _kinds(tree, path, child)
-        yield StageEntry(prefix + name, is_dir, is_file, is_link)
-        if not is_dir or (max_depth is not None and len(stack) >= max_depth):
-            continue
-        if not is_link:
-            below = child.path if isinstance(child, os.DirEntry) else child
-            stack.append((f"{prefix}{name}/", path, iter(tree.children(below))))
-        elif follow_symlinks:
-            inner = tree.locate(path)
-            if inner.entry is not None and all(inner.path != level[1] for level in stack):
-                stack.append((f"{prefix}{name}/", inner.path, iter(tree.children(inner.entry))))
+
+
+def _linked(tree: StageTree, path: str, stack: list[_Level]) -> tuple[str, Entry] | None:
+    """The folder that a link leads to, unless the walk is inside it already."""
+    inner = tree.locate(path)
+    if inner.entry is None or any(inner.path == level[1] for level in stack):
+        return None
+    return inner.path, inner.entry
 
 
 def _kinds(tree: StageTree, path: str, child: Entry | os.DirEntry[str]) -> tuple[bool, bool, bool]:

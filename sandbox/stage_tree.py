@@ -230,7 +230,9 @@ class StageTree:
         found: list[tuple[str, Entry | os.DirEntry[str]]] = []
         if origin is not None:
             with os.scandir(origin) as listing:
-                found.extend((item.name, item) for item in listing if item.name not in overlay)
+                found = [(item.name, item) for item in listing]
+        if overlay:
+            found = [item for item in found if item[0] not in overlay]
         for name, node in overlay.items():
             if not isinstance(node, Whiteout):
                 found.append((name, node))

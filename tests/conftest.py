@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -16,3 +17,26 @@ def drydock_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("DRYDOCK_HOME", str(home))
     return home
+
+
+def fetched(model_id: str) -> Path:
+    """A real model's file, fetched once into a cache that later runs use again."""
+    from models.catalog import load_catalog
+    from models.fetch import fetch
+
+    default = Path.home() / ".cache" / "drydock-tests" / "models"
+    folder = Path(os.environ.get("DRYDOCK_TEST_MODELS", default))
+    folder.mkdir(parents=True, exist_ok=True)
+    return asyncio.run(fetch(load_catalog().get(model_id), folder, lambda progress: None))
+
+
+@pytest.fixture(scope="session")
+def real_model() -> Path:
+    """SmolLM2-135M: small enough to be quick, real enough to crash."""
+    return fetched("smollm2-135m")
+
+
+@pytest.fixture(scope="session")
+def starter_model() -> Path:
+    """Qwen2.5-Coder 0.5B: small enough for every run of the tests, able to write programs."""
+    return fetched("qwen2.5-coder-0.5b")

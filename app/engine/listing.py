@@ -167,12 +167,22 @@ def _peeks(stage: Stage, root: str, items: Sequence[_Item], budget: int) -> Iter
         if counts[item.group] >= _PEEKS_PER_GROUP:
             continue
         lines = _peek(stage, f"{root}/{item.path}", item)
-        text = "\n".join([f"First lines of {_shown(item.path)}:", *lines])
+        text = "\n".join([f"First lines of {_shown(item.path)}{_separator(item, lines)}:", *lines])
         cost = estimate_tokens(text)
         if lines and cost <= budget:
             budget -= cost
             counts[item.group] += 1
             yield text
+
+
+def _separator(item: _Item, lines: Sequence[str]) -> str:
+    """A remark on a table whose columns are not separated by commas, which models assume."""
+    if not lines or not item.path.lower().endswith((".csv", ".tsv", ".txt")):
+        return ""
+    for mark, name in ((";", '";"'), ("\t", "tabs")):
+        if all(line.count(mark) > max(0, line.count(",")) for line in lines):
+            return f" (separated by {name})"
+    return ""
 
 
 def _peek(stage: Stage, path: str, item: _Item) -> list[str]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from app.engine.context import build_context
 from app.engine.events import CallsProgress, ReplyDelta, TurnChanged
 from app.engine.gate import StagedGate
+from app.engine.idle import idle_fault
 from app.engine.listing import list_folders
 from app.engine.mailbox import Mailbox
 from app.store.chats import ChatStore, new_id
@@ -45,6 +46,11 @@ _log = logging.getLogger(__name__)
 _LISTING_SHARE = 0.2
 _LISTING_TOKENS = 640
 _PRINTED_TO_MODEL_CHARS = 4_000
+_LOOP = Fault(
+    type="Repetition",
+    message="the reply repeated itself and was ended",
+    hint="Write a short program; use a loop instead of many like lines.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,9 @@ class _Progress:
     final_text: str = ""
     last_fault: Fault | None = None
     nudged: bool = False
+    doubts: bool = False
+    """Whether a program that did nothing is still to be asked about; once a turn."""
+    looped: bool = False
 
 
 class TriesSpentError(Exception):
@@ -149,6 +158,7 @@ class LiveTurn:
             ready.model, instructions=context.instructions, retries=self._plan.tries + 1
         )
         self._add_tools(agent, ready)
+        self._progress.doubts = ready.one_program
         settings = ModelSettings(
             max_tokens=self._plan.reply_tokens, temperature=self._plan.temperature
         )
@@ -184,13 +194,18 @@ class LiveTurn:
                 return self._result_text()
             if self._progress.faults >= self._plan.tries:
                 raise TriesSpentError
-            raise ModelRetry(ready.prompt.retry_text(fault.brief()))
+            raise ModelRetry(ready.prompt.retry_text(fault.brief(), self.record.request))
 
         @agent.output_validator
         def check_answer(text: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
             """Ask a small model once for a program when it only talked."""
             if not ready.one_program or self._progress.outcome is not None:
                 return text
+            if self._progress.looped:
+                fault = self._failed(self._new_program(text), _LOOP)
+                if self._progress.faults >= self._plan.tries:
+                    raise TriesSpentError
+                raise ModelRetry(ready.prompt.retry_text(fault.brief(), self.record.request))
             if self._progress.nudged:
                 if self._progress.faults:
                     raise TriesSpentError
@@ -200,6 +215,8 @@ class LiveTurn:
 
     async def _stream_reply(self, node: Any, ctx: RunContext[None] | Any, model: Model) -> None:
         from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+        from models.local import REPEATED
 
         self._update(status="writing", reply="")
         began = time.monotonic()
@@ -219,6 +236,8 @@ class LiveTurn:
                         )
                     )
             usage = events.usage
+            details = events.response.provider_details or {}
+        self._progress.looped = REPEATED in details
         self._journal_step("replied", chars=sum(map(len, text)), model=model.model_name)
         self._update(
             reply="".join(text),
@@ -229,13 +248,10 @@ class LiveTurn:
 
     async def _try_program(self, source: str) -> Fault | None:
         """Bridge, check and run `source` on a layer of its own; None when it worked."""
-        record = ProgramRecord(
-            program_id=new_id(),
-            turn_id=self.record.turn_id,
-            index=len(self.record.programs) + 1,
-            source=source,
-        )
+        record = self._new_program(source)
         self._update(status="checking", programs=(*self.record.programs, record))
+        if any(source.strip() == former.source.strip() for former in self.record.programs[:-1]):
+            return self._failed(record, _again(self._progress.last_fault))
         try:
             program = prepare(source)
         except ProgramFaultError as error:
@@ -282,6 +298,7 @@ class LiveTurn:
                     listen=listen,
                     stop=self.stop_token,
                 )
+                outcome = self._doubted(outcome, stage)
                 kept = outcome.status == "ok"
                 return outcome
             finally:
@@ -293,6 +310,25 @@ class LiveTurn:
         loop = asyncio.get_running_loop()
         listen = self._listener(record)
         return await self._on_worker(work)
+
+    def _doubted(self, outcome: Outcome, stage: Stage) -> Outcome:
+        """The outcome, as a failed one when it cannot be what the person wanted."""
+        if not self._progress.doubts or outcome.status != "ok":
+            return outcome
+        answer = f"{outcome.printed}{outcome.value or ''}".strip()
+        fault = idle_fault(self.record.request, answer, stage.changes(), outcome.notes)
+        if fault is None:
+            return outcome
+        self._progress.doubts = False
+        return replace(outcome, status="error", fault=fault)
+
+    def _new_program(self, source: str) -> ProgramRecord:
+        return ProgramRecord(
+            program_id=new_id(),
+            turn_id=self.record.turn_id,
+            index=len(self.record.programs) + 1,
+            source=source,
+        )
 
     def _listener(self, record: ProgramRecord) -> Callable[[CallBatch | Printed], None]:
         groups: dict[tuple[str, bool], CallGroup] = {}
@@ -395,6 +431,15 @@ class LiveTurn:
 
     def _journal_step(self, step: Step, **data: str | int | None) -> None:
         self._journal.add(self.record.turn_id, step, **data)
+
+
+def _again(former: Fault | None) -> Fault:
+    """The fault of a program that was written once more as it was: the former one and a push."""
+    push = "You wrote the same program again: solve it in another way."
+    if former is None:
+        return Fault(type="Error", message="the program is the same as before", hint=push)
+    hint = former.hint if push in former.hint else f"{former.hint} {push}".strip()
+    return replace(former, hint=hint)
 
 
 class _EffectJournal:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from models.catalog import load_catalog
 from models.client import WorkerClient, WorkerSettings
-from models.fetch import fetch
 
 FAKE_WORKER = Path(__file__).with_name("fake_worker.py")
 
@@ -27,14 +23,3 @@ def make_client():
         )
 
     return make
-
-
-@pytest.fixture(scope="session")
-def real_model() -> Path:
-    """SmolLM2-135M, fetched once into a cache that is reused by later runs."""
-    folder = Path(
-        os.environ.get("DRYDOCK_TEST_MODELS", Path.home() / ".cache" / "drydock-tests" / "models")
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    entry = load_catalog().get("smollm2-135m")
-    return asyncio.run(fetch(entry, folder, lambda progress: None))

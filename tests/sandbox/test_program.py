@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sandbox.edits import Edit, apply_edits
 from sandbox.errors import ProgramFaultError
-from sandbox.program import prepare
+from sandbox.program import Program, prepare
 
 REPAIRS: dict[str, tuple[str, str]] = {
     "a fence": ("```python\nx = 1\n```\n", "x = 1"),
@@ -90,11 +90,14 @@ def test_a_line_of_the_bridged_text_leads_to_the_original_line() -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_gives_a_program_or_a_fault(source: str) -> None:
+    program: Program | None = None
+    message = "fine"
     try:
         program = prepare(source)
     except ProgramFaultError as error:
-        assert error.fault.message
-    else:
+        message = error.fault.message
+    assert message
+    if program is not None:
         ast.parse(program.repaired)
 
 

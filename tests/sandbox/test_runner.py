@@ -89,10 +89,10 @@ FAULTS: dict[str, tuple[str, str, int | None, str]] = {
     ),
     "an error after added lines": ("print(os.sep)\nx = {}\nx['k']\n", "KeyError", 3, ""),
     "an unsupported statement": (
-        "class A:\n    @property\n    def x(self):\n        return 1\n",
+        "try:\n    pass\nexcept* ValueError:\n    pass\n",
         "NotSupportedError",
-        2,
-        "decorator",
+        1,
+        "plain except",
     ),
     "an unknown encoding": ("open('a.txt', encoding='klingon')\n", "LookupError", 1, ""),
 }

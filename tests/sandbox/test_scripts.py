@@ -159,7 +159,8 @@ from pathlib import Path
 people = json.loads(Path('people.json').read_text())
 people.append({'name': 'Zoë', 'age': 5})
 people.sort(key=lambda p: p['age'])
-Path('people_sorted.json').write_text(json.dumps(people, indent=2, ensure_ascii=False), encoding='utf-8')
+text = json.dumps(people, indent=2, ensure_ascii=False)
+Path('people_sorted.json').write_text(text, encoding='utf-8')
 with open('people.md', 'w', encoding='utf-8') as md:
     print('| name | age |', file=md)
     print('| --- | --- |', file=md)

@@ -32,6 +32,7 @@ class Stage:
     window: MainWindow
     bridge: Bridge
     engines: list[Any] = field(default_factory=list)
+    closed: bool = False
 
     @property
     def engine(self) -> Any:
@@ -43,7 +44,10 @@ class Stage:
         return [arguments for name, arguments in self.engine.asked if name == method]
 
     def close(self) -> None:
-        """Close the window and end the engine, as the app does."""
+        """Close the window and end the engine, as the app does; may be called twice."""
+        if self.closed:
+            return
+        self.closed = True
         self.window.close()
         self.bridge.close()
         self.window.deleteLater()

@@ -1,0 +1,54 @@
+"""Whether a program that ended without an error has done what was asked at all.
+
+Owns the few cases that can be told from outside: a request for a change after which nothing has
+changed, or only empty folders and files were made, and a question that nothing answers. It must
+not judge more than that; a false alarm costs one try, so the turn asks once. Pure; any thread.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sandbox.changeset import Change, ChangeSet
+from sandbox.errors import Fault
+
+_CHANGE = re.compile(
+    r"\b(add|append|archive|change|clean|collect|combine|convert|copy|create|cut|delete|erase"
+    r"|export|extract|fill|fix|generate|group|insert|join|make|merge|move|number|organi[sz]e"
+    r"|prefix|put|remove|rename|replace|save|separate|sort|split|store|swap|tidy|turn|update"
+    r"|write)\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"^\W*(how|what|which|who|whose|when|where|why|is|are|does|do|did|has|have)\b",
+    re.IGNORECASE,
+)
+_LOOK = "Look at the real names, endings and columns in the listing, and at the conditions."
+
+
+def idle_fault(
+    request: str, answer: str, changes: ChangeSet, notes: tuple[str, ...]
+) -> Fault | None:
+    """Why the program cannot have been the right one, or None.
+
+    `answer`: what it printed; `changes`: all that differs now; `notes`: remarks of its run.
+    """
+    question = _QUESTION.search(request) is not None
+    hint = " ".join((*notes, _LOOK))
+    if _CHANGE.search(request) and not question:
+        if not changes.changes:
+            return Fault(type="NothingDone", message="the program changed no file", hint=hint)
+        if all(_is_empty(change) for change in changes.changes) and "empty" not in request.lower():
+            message = "the program made only empty folders or files and changed nothing else"
+            return Fault(type="NothingDone", message=message, hint=hint)
+    elif not changes.changes:
+        if not answer:
+            message, hint = "the program printed no answer", "Print the answer with print()."
+            return Fault(type="NothingDone", message=message, hint=hint)
+        if notes:
+            return Fault(type="NothingDone", message="the program found nothing", hint=hint)
+    return None
+
+
+def _is_empty(change: Change) -> bool:
+    return change.kind == "mkdir" or (change.kind == "create" and not change.size_after)
