@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
 import sys
-import tomllib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 from app.cli import (
@@ -26,13 +23,14 @@ from app.cli import (
 )
 from app.cli_json import turn_json
 from app.cli_words import calls_text, change_lines, review_sentence
+from app.engine.demo import make_demo
 from app.engine.engine import Engine
 from app.engine.events import FetchEnded, FetchProgressed, ModelActivity, Notice, TurnChanged
 from app.engine.listing import size_text
 from app.engine.mailbox import Mailbox
 from app.errors import ModelUnavailableError, UsageError
 from app.log import start_log
-from app.paths import ASSETS, Paths, open_home
+from app.paths import Paths, open_home
 from app.store.records import Folder, TurnRecord
 from sandbox.changeset import ChangeSet
 
@@ -64,7 +62,7 @@ async def run_task(args: argparse.Namespace) -> int:
     if not args.demo and not args.task.strip():
         raise UsageError("Say what to do.", hint='drydock run "Sort by type" --folder ~/Downloads')
     async with open_engine() as (engine, paths):
-        task, folders = _demo(paths) if args.demo else (args.task, _folders(args))
+        task, folders = await _demo(paths) if args.demo else (args.task, _folders(args))
         model_id = await _model_ready(engine, args.model)
         chat = await engine.new_chat(folders, model_id)
         turn = await engine.send(chat.chat_id, task, seed=args.seed)
@@ -253,14 +251,12 @@ def _folders(args: argparse.Namespace) -> list[Folder]:
     return folders
 
 
-def _demo(paths: Paths) -> tuple[str, list[Folder]]:
+async def _demo(paths: Paths) -> tuple[str, list[Folder]]:
     """A fresh copy of the demo folder, and its task."""
-    folder = paths.demo / f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    shutil.copytree(ASSETS / "demo" / "files", folder)
-    task = tomllib.loads((ASSETS / "demo" / "demo.toml").read_text(encoding="utf-8"))["task"]
-    say(f"The demo folder is {folder}")
-    say(f"Task: {task}")
-    return task, [Folder(path=str(folder))]
+    demo = await asyncio.to_thread(make_demo, paths)
+    say(f"The demo folder is {demo.folder}")
+    say(f"Task: {demo.task}")
+    return demo.task, [Folder(path=str(demo.folder))]
 
 
 def _read_program(name: str) -> str:

@@ -17,7 +17,7 @@ _BEGIN = "constraint-dependencies = [\n"
 
 def main() -> int:
     """Replace the list of constraints with what the lock file holds."""
-    exported = subprocess.run(
+    exported = subprocess.run(  # noqa: S603  # fixed arguments
         ["uv", "export", "--frozen", "--no-hashes", "--no-emit-project", "--all-groups"]
         + ["--no-header", "--no-annotate"],
         cwd=_ROOT,

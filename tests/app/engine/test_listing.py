@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.listing import list_folders, size_text
+from app.engine.listing import estimate_tokens, list_folders, size_text
 from sandbox.blobs import BlobStore
 from sandbox.stage import FolderGrant, Stage
 
@@ -31,10 +31,51 @@ def test_a_small_folder_is_listed_whole_with_first_lines(folder: Path) -> None:
     text = list_folders(stage_of(folder), "x", budget_tokens=1000)
     assert text.splitlines() == [
         "Current folder: desk, 2 files, 1 folder",
-        "- sales.csv  30 B  text: name;amount | Ann;3 | Bob;4",
+        "- sales.csv  30 B",
         "- sub/",
         "- sub/deep.bin  2 kB",
+        'First lines of sales.csv (use delimiter=";"):',
+        "    name;amount",
+        "    Ann;3",
+        "    Bob;4",
     ]
+
+
+def test_like_files_are_shown_by_a_few_of_them(folder: Path) -> None:
+    for number in range(40):
+        (folder / f"IMG_20240101_{number:06}.jpg").touch()
+    (folder / "plan.md").touch()
+    text = list_folders(stage_of(folder), "x", budget_tokens=500)
+    shown = sum(".jpg  " in line for line in text.splitlines())
+    assert 3 <= shown < 40
+    assert "- plan.md" in text
+    assert f"and {40 - shown} more not listed here: {40 - shown} .jpg" in text
+
+
+def test_few_files_of_a_kind_show_their_first_lines_and_the_named_one_always(
+    folder: Path,
+) -> None:
+    for number in range(9):
+        (folder / f"note {number}.txt").write_text(f"I am {number}", encoding="utf-8")
+    text = list_folders(stage_of(folder), "What is in note 7?", budget_tokens=1000)
+    assert text.count("First lines of") == 2
+    (folder / "special.txt").write_text("I am special", encoding="utf-8")
+    text = list_folders(stage_of(folder), "What is in special?", budget_tokens=1000)
+    assert "    I am special" in text
+
+
+def test_indented_json_shows_more_than_its_brackets(folder: Path) -> None:
+    (folder / "a.json").write_text('[\n  {\n    "name": "Ann"\n  }\n]\n', encoding="utf-8")
+    text = list_folders(stage_of(folder), "x", budget_tokens=400)
+    assert '    [ { "name": "Ann" } ]' in text.splitlines()
+
+
+def test_a_folder_of_dozens_of_files_costs_no_more_than_its_budget(folder: Path) -> None:
+    for number in range(36):
+        file = folder / f"IMG_202403{number:02}_{number * 7919:06}.csv"
+        file.write_text("date,item,amount\n2024-01-01,tea,1.50\n" * 9, encoding="utf-8")
+    text = list_folders(stage_of(folder), "x", budget_tokens=640)
+    assert estimate_tokens(text) <= 640
 
 
 def test_an_empty_folder_says_so(folder: Path) -> None:

@@ -38,6 +38,12 @@ def worker_pid() -> int | None:
     return None
 
 
+async def until_it_writes(mailbox: Mailbox) -> None:
+    """Return when the model has streamed something."""
+    while not any(isinstance(event, ReplyDelta) for event in mailbox.drain()):  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signals on this system")
 def test_a_killed_worker_is_reported_and_the_next_turn_works(
     drydock_home: Path, tmp_path: Path, real_model: Path
@@ -53,8 +59,7 @@ def test_a_killed_worker_is_reported_and_the_next_turn_works(
             chat = await engine.new_chat([Folder(path=str(folder))], "local:smollm2-135m")
             for number in (signal.SIGKILL, signal.SIGSEGV):
                 turn = await engine.send(chat.chat_id, "Count to one hundred in words.")
-                while not any(isinstance(event, ReplyDelta) for event in mailbox.drain()):
-                    await asyncio.sleep(0.02)
+                await until_it_writes(mailbox)
                 pid = worker_pid()
                 assert pid is not None
                 os.kill(pid, number)
@@ -64,9 +69,8 @@ def test_a_killed_worker_is_reported_and_the_next_turn_works(
                 assert turn.problem.kind == "model"
                 assert turn.problem.hint
             turn = await engine.send(chat.chat_id, "Say hello.")
-            while not any(isinstance(event, ReplyDelta) for event in mailbox.drain()):
-                assert (await engine.run_record(turn.turn_id)).problem is None
-                await asyncio.sleep(0.02)
+            await until_it_writes(mailbox)
+            assert (await engine.run_record(turn.turn_id)).problem is None
             await engine.stop(turn.turn_id)
             assert [path.name for path in folder.iterdir()] == ["a.txt"]
         finally:

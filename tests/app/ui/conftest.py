@@ -54,6 +54,12 @@ class Stage:
         QApplication.sendPostedEvents(None, int(QEvent.Type.DeferredDelete.value))
 
 
+@pytest.fixture(autouse=True)
+def no_widgets_of_former_tests(qapp: QApplication) -> None:
+    """Destroy what earlier tests left to be deleted; without an event loop it would pile up."""
+    qapp.sendPostedEvents(None, int(QEvent.Type.DeferredDelete.value))
+
+
 type OpenWindow = Callable[..., Stage]
 
 

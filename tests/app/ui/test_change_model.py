@@ -88,10 +88,10 @@ def test_a_name_that_hides_something_is_shown_whole() -> None:
 
 def test_ten_thousand_changes_are_ready_at_once() -> None:
     change_set = samples.changes(10_000)
-    before = time.perf_counter()
+    before = time.process_time()
     model = ChangeModel(change_set, samples.FOLDERS)
     set_check(model, find(model, "d0"), Qt.CheckState.Unchecked)
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0
     assert len(model.chosen()) == model.total() - 1 - 3334
 
 

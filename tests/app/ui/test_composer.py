@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.ui.composer import Composer
@@ -90,3 +90,14 @@ def test_what_is_pasted_is_plain_text(composer: Composer) -> None:
     data.setText("bold")
     field(composer).insertFromMimeData(data)
     assert composer.text() == "bold"
+
+
+def test_a_chats_model_that_is_not_here_is_named_as_such(composer: Composer) -> None:
+    composer.set_models([model()])
+    composer.set_model("local:gone")
+    assert composer.model_id() == "local:gone"
+    shown = composer.findChild(QComboBox)
+    assert shown is not None
+    assert shown.currentText() == "gone, not on this machine"
+    composer.set_model("local:qwen2.5-coder-1.5b")
+    assert shown.count() == 2

@@ -23,6 +23,7 @@ from tests.app.ui.fake_engine import FakeEngine, model
 
 def texts(widget: QWidget) -> str:
     """All that can be read, one label a line."""
+    QCoreApplication.sendPostedEvents()  # what was just added is shown through the queue
     return "\n".join(one.text() for one in widget.findChildren(QLabel) if one.isVisibleTo(widget))
 
 
@@ -384,3 +385,17 @@ def test_stop_is_offered_in_every_live_state(
     qtbot.waitUntil(lambda: stage.window.composer._running)
     stage.engine.post(TurnChanged(turn=samples.turn("done")))
     qtbot.waitUntil(lambda: not stage.window.composer._running)
+
+
+def test_a_model_that_is_here_stands_in_for_a_default_that_is_not(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    def prepare(engine: FakeEngine) -> None:
+        small = model("Small", model_id="local:small", default=False)
+        engine.catalog = [model(present=False), small]
+
+    stage = open_window(prepare=prepare)
+    assert stage.window.composer.model_id() == "local:small"
+    stage.window.composer.set_text("Sort it")
+    stage.window.composer.send()
+    qtbot.waitUntil(lambda: stage.asked("new_chat") == [((), "local:small")])

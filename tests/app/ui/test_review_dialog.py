@@ -145,7 +145,20 @@ def test_the_programs_that_ran_are_tabs(review: Callable[..., Opened]) -> None:
 
 
 def test_ten_thousand_changes_open_fast(review: Callable[..., Opened]) -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     opened = review(changes=samples.changes(10_000))
-    assert time.perf_counter() - before < 2.0
+    assert time.process_time() - before < 2.0
     assert opened.dialog.approve_button.text() == "Approve 10,005 changes"
+
+
+def test_space_switches_the_row_from_any_column(
+    review: Callable[..., Opened], qtbot: QtBot
+) -> None:
+    opened = review()
+    opened.clock.now_s += 1
+    row = find(opened.dialog.model, "m7")
+    opened.dialog.tree.setCurrentIndex(row.siblingAtColumn(1))
+    qtbot.keyClick(opened.dialog.tree, Qt.Key.Key_Space)
+    assert "m7" not in opened.dialog.model.chosen()
+    qtbot.keyClick(opened.dialog.tree, Qt.Key.Key_Space)
+    assert "m7" in opened.dialog.model.chosen()

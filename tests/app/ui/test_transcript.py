@@ -171,9 +171,9 @@ def test_older_turns_come_by_pages(transcript: Transcript) -> None:
 
 def test_a_chat_of_five_hundred_turns_opens_fast(transcript: Transcript) -> None:
     turns = [samples.turn(turn_id=f"t{number}") for number in range(500)]
-    before = time.perf_counter()
+    before = time.process_time()
     transcript.show_chat(turns, samples.FOLDERS)
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0
 
 
 def test_the_end_stays_in_view_while_text_streams(transcript: Transcript, qtbot: QtBot) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.store.records import CallGroup, Folder
+from app.store.records import CallGroup, Folder, Usage
 from app.ui import words
 from sandbox.changeset import Change
 from tests.app.ui import samples
@@ -115,3 +115,13 @@ def test_calls_are_grouped_in_words(group: tuple[str, bool, int, int], text: str
         example="",
     )
     assert words.call_group(made) == text
+
+
+def test_money_has_its_currency_and_is_not_said_of_local_models() -> None:
+    usage = Usage(input_tokens=10, output_tokens=5, money="0.0123")
+    remote = samples.turn(usage=usage, model_id="anthropic:x", seconds=1.0)
+    assert words.meta(remote) == "1.0 s, 10 tokens read, 5 written, 0.0123 USD"
+    local = samples.turn(usage=usage, seconds=1.0)
+    assert words.meta(local) == "1.0 s, 10 tokens read, 5 written"
+    unknown = samples.turn(usage=Usage(), model_id="anthropic:x", seconds=1.0)
+    assert words.meta(unknown) == "1.0 s, cost unknown"
