@@ -1,6 +1,7 @@
 """llama.cpp as the worker uses it: load, render, count, generate. Runs in the worker process only.
 
-Owns the native model and its evaluated prefix. Must not touch standard input or output; the
+Owns the native model and what of a prompt it has evaluated; a fixed beginning is restored from the
+disk (`prefix.py`) where that saves evaluating it. Must not touch standard input or output; the
 worker (`worker.py`) does. Never imported by the app's own process, because a crash in here ends
 the process that it is in. Thread: the worker's main thread; `StopFlag` may be set from another.
 """
@@ -21,6 +22,7 @@ import llama_cpp
 from jinja2 import TemplateError
 from llama_cpp import llama_chat_format
 
+from models.prefix import PrefixStore
 from models.protocol import (
     ChatMessage,
     CommandError,
@@ -35,6 +37,11 @@ from models.text_pieces import TextPieces
 
 _BATCH_TOKENS = 256
 _PROGRESS_INTERVAL_S = 0.25
+_PREFIX_TOKENS = 64
+"""A shorter beginning is evaluated about as fast as it is read from the disk."""
+
+_SEQUENCE = llama_cpp.llama_seq_id(0)
+"""llama.cpp's number of the one conversation that a context holds here."""
 
 _CHATML = (
     "{% for m in messages %}"
@@ -70,6 +77,49 @@ class _CountedLlama(llama_cpp.Llama):
             self.evaluated_tokens += len(batch)
             if self.report is not None:
                 self.report(self.n_tokens)
+
+    def shared_tokens(self, tokens: Sequence[int]) -> int:
+        """How many of the first `tokens` the context holds already."""
+        return _common(self.input_ids[: self.n_tokens].tolist(), tokens)
+
+    def eval_alone(self, tokens: Sequence[int]) -> None:
+        """Bring the context to hold `tokens` and nothing else, and evaluate what is new."""
+        shared = self.shared_tokens(tokens)
+        if not self._ctx.kv_cache_seq_rm(-1, shared, -1):
+            # A running state cannot be cut back.
+            self.forget()
+            shared = 0
+        self.n_tokens = shared
+        self.eval(tokens[shared:])
+
+    def copy_state(self) -> bytearray:
+        """What the context holds, of the used cells alone."""
+        state = bytearray(llama_cpp.llama_state_seq_get_size(self._ctx.ctx, _SEQUENCE))
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer(state)
+        written = llama_cpp.llama_state_seq_get_data(
+            self._ctx.ctx, cast("Any", buffer), len(state), _SEQUENCE
+        )
+        del buffer
+        return state[:written] if written < len(state) else state
+
+    def put_state(self, tokens: Sequence[int], state: bytearray) -> bool:
+        """Replace what the context holds by `state`, which is that of `tokens`."""
+        self.forget()
+        buffer = (ctypes.c_uint8 * len(state)).from_buffer(state)
+        read = llama_cpp.llama_state_seq_set_data(
+            self._ctx.ctx, cast("Any", buffer), len(state), _SEQUENCE
+        )
+        if read != len(state):
+            self.forget()
+            return False
+        self.input_ids[: len(tokens)] = tokens
+        self.n_tokens = len(tokens)
+        return True
+
+    def forget(self) -> None:
+        """Empty the context."""
+        self._ctx.kv_cache_clear()
+        self.reset()
 
 
 class LlamaEngine:
@@ -112,6 +162,8 @@ class LlamaEngine:
         self._bos = self._token_text(self._llama.token_bos())
         self._template = self._chat_template()
         self._control = self._control_pattern()
+        self._prefixes = self._prefix_store(load)
+        self._fixed: tuple[tuple[ChatMessage, ...], list[int]] = ((), [])
 
     @property
     def context_tokens(self) -> int:
@@ -195,6 +247,7 @@ class LlamaEngine:
             completion_tokens=run.tokens,
             first_token_s=run.first_token_s,
             total_s=time.monotonic() - started,
+            restored_tokens=run.restored_tokens,
         )
 
     def _reply(
@@ -204,7 +257,7 @@ class LlamaEngine:
         pieces = TextPieces(request.stop)
         finish: Finish = "stop"
         try:
-            for token in self._tokens(prompt, request):
+            for token in self._tokens(run, prompt, request):
                 self._note_first(run)
                 if (ended := self._ending(token)) is not None:
                     finish = ended
@@ -239,9 +292,62 @@ class LlamaEngine:
             return "stopped"
         return "stop" if llama_cpp.llama_vocab_is_eog(self._vocab, token) else None
 
-    def _tokens(self, prompt: list[int], request: Generate) -> Iterator[int]:
+    def _tokens(self, run: _Run, prompt: list[int], request: Generate) -> Iterator[int]:
         """Sampled tokens; reuses what the context shares with the previous call."""
-        return self._llama.generate(prompt, temp=request.temperature, top_p=request.top_p)
+        run.restored_tokens = self._begin(prompt, request)
+        yield from self._llama.generate(prompt, temp=request.temperature, top_p=request.top_p)
+
+    def _begin(self, prompt: list[int], request: Generate) -> int:
+        """Have the fixed beginning in the context. Returns how many tokens came from the disk.
+
+        Evaluated here, it is saved for the next process before the rest is evaluated: then the
+        context holds the beginning alone.
+        """
+        store = self._prefixes
+        if store is None or not 0 < request.prefix_messages < len(request.messages):
+            return 0
+        fixed = self._fixed_tokens(request.messages, request.prefix_messages)
+        if len(fixed) < _PREFIX_TOKENS or prompt[: len(fixed)] != fixed:
+            return 0
+        if self._llama.shared_tokens(fixed) == len(fixed):
+            return 0
+        state = store.load(fixed)
+        if state is not None:
+            if self._llama.put_state(fixed, state):
+                return len(fixed)
+            store.forget(fixed)
+        self._llama.eval_alone(fixed)
+        store.save(fixed, self._llama.copy_state())
+        return 0
+
+    def _fixed_tokens(self, messages: Sequence[ChatMessage], count: int) -> list[int]:
+        """The tokens that every prompt shares which begins with `count` of `messages`.
+
+        Found by rendering two that go on differently, which holds for any template.
+        """
+        fixed, role = tuple(messages[:count]), messages[count].role
+        key = (*fixed, ChatMessage(role=role, content=""))
+        if self._fixed[0] != key:
+            first, second = (
+                self.tokenize(
+                    self.render((*fixed, ChatMessage(role=role, content=content))), special=True
+                )
+                for content in ("a", "1")
+            )
+            self._fixed = (key, first[: _common(first, second)])
+        return self._fixed[1]
+
+    def _prefix_store(self, load: Load) -> PrefixStore | None:
+        """Where evaluated beginnings are kept; None: nowhere."""
+        if not load.prefix_folder:
+            return None
+        runtime = (
+            f"{llama_cpp.__version__}/{llama_cpp.LLAMA_STATE_SEQ_VERSION}/{self.context_tokens}"
+        )
+        try:
+            return PrefixStore(Path(load.prefix_folder), Path(load.path), runtime=runtime)
+        except OSError:
+            return None
 
     @property
     def _keeps_no_history(self) -> bool:
@@ -300,6 +406,15 @@ class _Run:
     tokens: int = 0
     first_token_s: float | None = None
     prompt_evaluated: int | None = None
+    restored_tokens: int = 0
+
+
+def _common(first: Sequence[int], second: Sequence[int]) -> int:
+    """How many leading tokens are the same."""
+    for count, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return count
+    return min(len(first), len(second))
 
 
 def _broken_up(match: re.Match[str]) -> str:

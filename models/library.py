@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from models.catalog import Catalog, CatalogEntry
 from models.errors import ModelError
+from models.prefix import saved_states
 
 
 class Provenance(BaseModel):
@@ -84,6 +85,11 @@ def partial_bytes(folder: Path, model_id: str) -> int:
     return sum(path.stat().st_size for path in place.glob("*.part")) if place.is_dir() else 0
 
 
+def prefix_folder(folder: Path) -> Path:
+    """Where the models' evaluated prompt beginnings are kept (`prefix.py`)."""
+    return folder / "prefix"
+
+
 def remove_model(folder: Path, model_id: str) -> bool:
     """Remove the file and everything about it. False when there was no such file."""
     path = model_path(folder, model_id)
@@ -91,6 +97,8 @@ def remove_model(folder: Path, model_id: str) -> bool:
     path.unlink(missing_ok=True)
     _provenance_path(folder, model_id).unlink(missing_ok=True)
     shutil.rmtree(folder / "partial" / model_id.removeprefix("local:"), ignore_errors=True)
+    for state in saved_states(prefix_folder(folder), path.stem):
+        state.unlink(missing_ok=True)
     return existed
 
 

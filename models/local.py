@@ -44,14 +44,15 @@ from models.repetition import RepetitionWatch
 RUN_CODE = "run_code"
 """The tool that a program in a reply becomes a call of."""
 
-REPEATED = "repeated_after_chars"
-"""In a response's `provider_details`: it went round in circles from there and was ended."""
+REPEATED = "repeated"
+"""In a response's `provider_details`: it went round in circles and was ended."""
 
 _DEFAULT_MAX_TOKENS = 1024
 _DEFAULT_TEMPERATURE = 0.2
 _RETRY_TEMPERATURES = (0.5, 0.8)
 """At least these after one and more failed tries: the same words would give the same fault."""
 
+type _Row = tuple[Literal["user", "assistant"], str]
 type _Reply = AsyncGenerator[Evaluating | Delta | Done]
 
 
@@ -197,13 +198,13 @@ class LocalStreamedResponse(StreamedResponse):
                     ):
                         yield event
                 case Done():
-                    self._settle(item, watch)
+                    self._settle(item)
                     for event in self._program_call("".join(texts), item.finish):
                         yield event
                 case Evaluating():
                     continue
 
-    def _settle(self, done: Done, watch: RepetitionWatch) -> None:
+    def _settle(self, done: Done) -> None:
         """Take over usage and finish reason."""
         self._usage = RequestUsage(
             input_tokens=done.prompt_tokens,
@@ -218,7 +219,7 @@ class LocalStreamedResponse(StreamedResponse):
         }
         if self._repeats:
             self.finish_reason = "length"
-            self.provider_details |= {REPEATED: watch.kept_chars}
+            self.provider_details |= {REPEATED: True}
         elif done.finish == "stopped":
             self.state = "incomplete"
 
@@ -272,30 +273,37 @@ def to_chat(messages: Sequence[ModelMessage], *, instructions: str = "") -> tupl
 
     One system message (system prompts, then instructions) comes first; requests are the user's,
     responses the assistant's words. Calls are left out: the words hold their program. Results of
-    tools and retry prompts are the user's words. Neighbours of one role are merged.
+    tools and retry prompts are the user's words. Neighbours of one role are merged. A try that
+    failed is left out: a small model that sees its own program writes it again, word for word.
     """
     system: list[str] = []
-    rows: list[tuple[Literal["user", "assistant"], str]] = []
+    rows: list[_Row] = []
     for message in messages:
         if isinstance(message, ModelRequest):
             for part in message.parts:
                 if isinstance(part, SystemPromptPart):
                     system.append(part.content)
                 elif content := _request_text(part):
+                    if isinstance(part, RetryPromptPart):
+                        _drop_reply(rows)
                     rows.append(("user", content))
         else:
             rows.extend(("assistant", words) for words in _response_words(message))
     if instructions:
         system.append(instructions)
-    chat: list[ChatMessage] = []
-    if system:
-        chat.append(ChatMessage(role="system", content="\n\n".join(system)))
+    chat = [ChatMessage(role="system", content="\n\n".join(system))] if system else []
     for role, content in rows:
         if chat and chat[-1].role == role:
             chat[-1] = ChatMessage(role=role, content=f"{chat[-1].content}\n\n{content}")
         else:
             chat.append(ChatMessage(role=role, content=content))
     return tuple(chat)
+
+
+def _drop_reply(rows: list[_Row]) -> None:
+    """Take away the reply at the end, if there is one."""
+    if rows and rows[-1][0] == "assistant":
+        rows.pop()
 
 
 def _request_text(part: ModelRequestPart) -> str:
@@ -321,10 +329,6 @@ def _request_text(part: ModelRequestPart) -> str:
 def _response_words(message: ModelResponse) -> list[str]:
     """What the model said; a call made by another model is told as the program that it ran."""
     words = [part.content for part in message.parts if isinstance(part, TextPart) and part.content]
-    kept_chars = (message.provider_details or {}).get(REPEATED)
-    if words and isinstance(kept_chars, int):
-        # To read its own loop would send the model round again.
-        return [f"{words[0][:kept_chars].rstrip()} ..."]
     if words:
         return words
     return [

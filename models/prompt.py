@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from models.errors import ModelError
+from models.protocol import ChatMessage
 
 PROMPTS = Path(__file__).resolve().parent.parent / "assets" / "prompts"
 
@@ -31,20 +32,25 @@ class Prompt:
     """The texts for one family; see ``assets/prompts/default.toml`` for each one's place."""
 
     system: str
+    today: str
     task: str
     reminder: str
     examples: tuple[Example, ...]
     retry: str
     no_program: str
 
-    def system_text(self, today: str) -> str:
-        """The fixed beginning. `today` as ISO date with the weekday."""
-        return _fill(self.system, today=today)
+    def system_text(self) -> str:
+        """The fixed beginning: the same on every day, so that its evaluation can be kept."""
+        return self.system.strip()
 
-    def task_text(self, listing: str, request: str) -> str:
-        """What the person asks, with the folders' listing, and the reminder at the end."""
+    def task_text(self, listing: str, request: str, *, today: str = "") -> str:
+        """What the person asks, with the folders' listing, and the reminder at the end.
+
+        `today`: the ISO date with the weekday; examples are of no day.
+        """
+        date = _fill(self.today, today=today) if today else ""
         task = _fill(self.task, listing=listing.strip(), request=request.strip())
-        return f"{task}\n{self.reminder.strip()}".strip()
+        return f"{date}\n{task}\n{self.reminder.strip()}".strip()
 
     def example_exchanges(self) -> tuple[tuple[str, str], ...]:
         """Question and fenced answer of each worked example."""
@@ -53,9 +59,17 @@ class Prompt:
             for example in self.examples
         )
 
-    def retry_text(self, fault: str, request: str) -> str:
+    def fixed_messages(self) -> tuple[ChatMessage, ...]:
+        """What every chat begins with: system text and examples."""
+        messages = [ChatMessage(role="system", content=self.system_text())]
+        for asked, reply in self.example_exchanges():
+            messages.append(ChatMessage(role="user", content=asked))
+            messages.append(ChatMessage(role="assistant", content=reply))
+        return tuple(messages)
+
+    def retry_text(self, fault: str) -> str:
         """What a failed program is answered with. `fault`: one actionable line."""
-        return _fill(self.retry, fault=fault, request=request.strip())
+        return _fill(self.retry, fault=fault)
 
 
 def fenced(source: str) -> str:

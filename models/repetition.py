@@ -26,37 +26,24 @@ class RepetitionWatch:
         self._phrases: Counter[tuple[str, ...]] = Counter()
         self._recent: deque[str] = deque(maxlen=_PHRASE_WORDS)
         self._tail = ""
-        self._told_chars = 0
         self._run = 0
-        self._run_start = 0
-
-    @property
-    def kept_chars(self) -> int:
-        """How many characters of the reply precede the repeated part."""
-        return self._run_start
 
     def push(self, text: str) -> bool:
         """Take in the next piece; True once the reply goes round in circles."""
-        # The last word may go on in the next piece, so it waits.
+        if self._run >= _LOOP_WORDS:
+            return True
         self._tail += text
-        *whole, last = _WORD.finditer(self._tail) if _WORD.search(self._tail) else [None]
-        for word in whole:
-            if word is not None and self._count(word.group(), self._told_chars + word.start()):
-                return True
-        if last is not None:
-            self._told_chars += last.start()
-            self._tail = self._tail[last.start() :]
-        return False
+        words = list(_WORD.finditer(self._tail))
+        if not words:
+            return False
+        last = words.pop()  # it may go on in the next piece
+        self._tail = self._tail[last.start() :]
+        return any(self._count(word.group()) for word in words)
 
-    def _count(self, word: str, start: int) -> bool:
+    def _count(self, word: str) -> bool:
         self._recent.append(word)
         phrase = tuple(self._recent)
         repeated = self._phrases[phrase] >= _FORMER_TIMES
         self._phrases[phrase] += 1
-        if not repeated:
-            self._run = 0
-            return False
-        if self._run == 0:
-            self._run_start = start
-        self._run += 1
+        self._run = self._run + 1 if repeated else 0
         return self._run >= _LOOP_WORDS

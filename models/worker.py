@@ -1,10 +1,10 @@
 """The model worker: a child process that runs llama.cpp and speaks `models/protocol.py`.
 
 Owns its standard input and output, and the order of commands. It reads no settings, keeps no
-files and opens no socket. A reader thread takes lines from standard input, so that Stop works in
-mid-generation; everything else is on the main thread. When standard input closes (the app has
-gone), the process ends at once. Started as ``python -m models.worker``, or by `main` in a frozen
-app.
+files but the evaluated prefixes (`prefix.py`) where `Load` says, and opens no socket. A reader
+thread takes lines from standard input, so that Stop works in mid-generation; everything else is on
+the main thread. When standard input closes (the app has gone), the process ends at once. Started
+as ``python -m models.worker``, or by `main` in a frozen app.
 """
 
 from __future__ import annotations

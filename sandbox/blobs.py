@@ -27,7 +27,8 @@ class BlobStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._scratch = folder / "scratch"
-        self._scratch.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._scratch.mkdir(exist_ok=True)
 
     def put(self, data: bytes) -> tuple[str, int]:
         """Store `data`; returns its sha256 (hex) and size. OSError when the disk is full."""

@@ -64,7 +64,7 @@ def commit(
     fault (disk full, no permission, ...): everything is as before.
     """
     fs = fs or FileSystem()
-    undo_folder.mkdir(parents=True, exist_ok=True)
+    undo_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     fitting, conflicts = verified(change_set, grants)
     if fitting.changes:
         try:

@@ -199,7 +199,7 @@ def _is_caught(rewriting: Rewriting, node: ast.expr) -> bool:
     """Whether `node` is the error of an ``except ... as name``."""
     return isinstance(node, ast.Name) and any(
         isinstance(handler, ast.ExceptHandler) and handler.name == node.id
-        for handler in rewriting.parents.values()
+        for handler in rewriting.nodes
     )
 
 
@@ -277,7 +277,7 @@ def _file_names(rewriting: Rewriting) -> set[str]:
     files: set[str] = set()
     stores: dict[str, int] = {}
     opened: dict[str, int] = {}
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 stores[name] = stores.get(name, 0) + 1
@@ -316,7 +316,7 @@ def _open_name(rewriting: Rewriting, call: ast.Call, *, first: int) -> str:
     if "+" not in mode and not reads_raw:
         return "__dd_open"
     rewriting.closing(rewriting.end(call) - 1, _comma(rewriting, call) + "at=__dd_at()")
-    return "__dd_open_update"
+    return "__dd_open_update" if "+" in mode else "__dd_open_raw"
 
 
 def _is_plain_open(call: ast.Call, *, first: int) -> bool:
@@ -408,7 +408,7 @@ def _mentions_paths(rewriting: Rewriting) -> bool:
     return any(
         (isinstance(node, ast.Name) and node.id in _PATH_WORDS)
         or (isinstance(node, ast.Attribute) and node.attr in _PATH_WORDS)
-        for node in ast.walk(rewriting.tree)
+        for node in rewriting.nodes
     )
 
 

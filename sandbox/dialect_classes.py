@@ -35,7 +35,7 @@ _CLASS_HINT = "Write one class without a base, or plain functions and dicts."
 
 def bridge_classes(rewriting: Rewriting) -> None:
     """Rewrite every class of the program that has a base."""
-    classes = {n.name: n for n in ast.walk(rewriting.tree) if isinstance(n, ast.ClassDef)}
+    classes = {n.name: n for n in rewriting.nodes if isinstance(n, ast.ClassDef)}
     for node in sorted(classes.values(), key=lambda n: n.lineno):
         if not node.bases and not node.keywords:
             continue
@@ -125,7 +125,7 @@ def _members(rewriting: Rewriting, base: ast.ClassDef) -> list[str]:
     names = [item.name for item in base.body if isinstance(item, ast.FunctionDef)]
     names.extend(sorted(_assigned(base)))
     for parent in base.bases:
-        for other in ast.walk(rewriting.tree):
+        for other in rewriting.nodes:
             if isinstance(other, ast.ClassDef) and other.name == rewriting.segment(parent):
                 names.extend(n for n in _members(rewriting, other) if n not in names)
     return names
@@ -168,7 +168,7 @@ def _bridge_super(rewriting: Rewriting, call: ast.Call, base: str) -> None:
 
 def _asks_for_class(rewriting: Rewriting, name: str) -> bool:
     """Whether the program tests for the class by name."""
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         match node:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, of]):
                 if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(of)):

@@ -24,17 +24,18 @@ class Rewriting:
         self.edits: list[Edit] = []
         self.notes: list[tuple[int, str]] = []
         self.exceptions: dict[str, str] = {}
+        self.nodes = list(ast.walk(tree))
         self.parents = {
-            child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)
+            child: parent for parent in self.nodes for child in ast.iter_child_nodes(parent)
         }
-        self.imports = _imports(tree)
-        self.bound = _bound_names(tree) - self.imports.keys()
+        self.imports = _imports(self.nodes)
+        self.bound = _bound_names(self.nodes) - self.imports.keys()
         self.loads = {
             node.id
-            for node in ast.walk(tree)
+            for node in self.nodes
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
-        self.methods = _method_names(tree)
+        self.methods = _method_names(self.nodes)
         self._starts = [0]
         self._starts.extend(i + 1 for i, byte in enumerate(self.text) if byte == 0x0A)
         self._rank = 0
@@ -169,10 +170,10 @@ def scope_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(node))
 
 
-def _imports(tree: ast.Module) -> dict[str, str]:
+def _imports(nodes: list[ast.AST]) -> dict[str, str]:
     """Names bound by imports, with the dotted name each stands for."""
     names: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.split(".")[0]
@@ -183,10 +184,10 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     return names
 
 
-def _bound_names(tree: ast.Module) -> set[str]:
+def _bound_names(nodes: list[ast.AST]) -> set[str]:
     """Names that the program binds anywhere."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()):
                 names.add(name)
@@ -201,30 +202,30 @@ def _bound_names(tree: ast.Module) -> set[str]:
             case _:
                 pass
     # A method's name binds nothing outside its class.
-    return names - (_method_names(tree) - _non_method_names(tree))
+    return names - (_method_names(nodes) - _non_method_names(nodes))
 
 
-def _method_names(tree: ast.Module) -> set[str]:
+def _method_names(nodes: list[ast.AST]) -> set[str]:
     return {
         item.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for item in node.body
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 
 
-def _non_method_names(tree: ast.Module) -> set[str]:
+def _non_method_names(nodes: list[ast.AST]) -> set[str]:
     """Names bound by something other than a method definition."""
     methods = {
         item
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for item in node.body
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
         elif isinstance(node, ast.arg):

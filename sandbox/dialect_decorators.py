@@ -30,7 +30,7 @@ def bridge_decorators(rewriting: Rewriting) -> None:
     """Rewrite every decorated method of the program."""
     properties: set[str] = set()
     statics: set[str] = set()
-    for node, method, kind in _decorated(rewriting.tree):
+    for node, method, kind in _decorated(rewriting):
         _remove_decorator(rewriting, method)
         if kind == "abstractmethod":
             continue
@@ -48,8 +48,8 @@ def bridge_decorators(rewriting: Rewriting) -> None:
         _pass_nothing(rewriting, statics)
 
 
-def _decorated(tree: ast.Module) -> Iterator[tuple[ast.ClassDef, Function, str]]:
-    for node in ast.walk(tree):
+def _decorated(rewriting: Rewriting) -> Iterator[tuple[ast.ClassDef, Function, str]]:
+    for node in rewriting.nodes:
         if not isinstance(node, ast.ClassDef):
             continue
         for method in node.body:
@@ -73,18 +73,18 @@ def _check_property(rewriting: Rewriting, method: Function) -> None:
     name = method.name
     stored = any(
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
-        for node in ast.walk(rewriting.tree)
+        for node in rewriting.nodes
     )
     defined = sum(
         isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
-        for node in ast.walk(rewriting.tree)
+        for node in rewriting.nodes
     )
     if stored or defined > 1 or name in _KNOWN_ATTRIBUTES or name in rewriting.bound:
         raise rewriting.refuse(method, f"the property {name} is ambiguous here", _HINT)
 
 
 def _call_properties(rewriting: Rewriting, names: set[str]) -> None:
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if isinstance(node, ast.Attribute) and node.attr in names:
             rewriting.closing(rewriting.end(node), "()")
         elif isinstance(node, ast.Constant) and node.value in names:
@@ -104,13 +104,13 @@ def _pass_nothing(rewriting: Rewriting, statics: set[str]) -> None:
     """Calls through the class pass the parameter themselves."""
     methods = {name.partition(".")[2] for name in statics}
     called: set[ast.expr] = set()
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         called.add(node.func)
         if rewriting.segment(node.func) in statics:
             _pass_first(rewriting, node, "None")
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if isinstance(node, ast.Attribute) and node.attr in methods and node not in called:
             raise rewriting.refuse(node, "a static method used as a value", _HINT)
 
@@ -118,7 +118,7 @@ def _pass_nothing(rewriting: Rewriting, statics: set[str]) -> None:
 def _bridge_class_method(rewriting: Rewriting, node: ast.ClassDef, method: Function) -> None:
     """Callers name the class, which is passed on; calls through an object are refused."""
     own = method.args.args[0].arg if method.args.args else "cls"
-    for call in ast.walk(rewriting.tree):
+    for call in rewriting.nodes:
         if not isinstance(call, ast.Attribute) or call.attr != method.name:
             continue
         parent = rewriting.parents.get(call)

@@ -104,7 +104,7 @@ _TYPING_CLASSES = frozenset({"TypedDict", "Protocol"})
 
 def bridge_imports(rewriting: Rewriting) -> None:
     """Add what is missing and translate what is there."""
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if isinstance(node, ast.Import):
             _bridge_import(rewriting, node)
         elif isinstance(node, ast.ImportFrom):
@@ -243,7 +243,7 @@ def _import_line(module: str, name: str) -> str:
 def _attributes(rewriting: Rewriting, name: str) -> set[str]:
     return {
         node.attr
-        for node in ast.walk(rewriting.tree)
+        for node in rewriting.nodes
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id == name
@@ -253,7 +253,7 @@ def _attributes(rewriting: Rewriting, name: str) -> set[str]:
 def _is_called(rewriting: Rewriting, name: str) -> bool:
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-        for node in ast.walk(rewriting.tree)
+        for node in rewriting.nodes
     )
 
 

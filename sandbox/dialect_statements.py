@@ -13,7 +13,7 @@ from sandbox.dialect_context import Rewriting, scope_nodes
 
 def bridge_statements(rewriting: Rewriting) -> None:
     """Rewrite the statements of the program."""
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if isinstance(node, ast.Delete):
             _bridge_delete(rewriting, node)
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
@@ -111,7 +111,7 @@ def _read_in_functions(rewriting: Rewriting, name: str) -> bool:
         and node.id == name
         and isinstance(node.ctx, ast.Load)
         and rewriting.enclosing_function(node) is not None
-        for node in ast.walk(rewriting.tree)
+        for node in rewriting.nodes
     )
 
 

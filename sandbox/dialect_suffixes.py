@@ -18,7 +18,7 @@ def bridge_suffixes(rewriting: Rewriting) -> None:
     """Add the dot to the endings that suffixes are compared with."""
     known = _suffix_names(rewriting)
     done: set[ast.Constant] = set()
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             continue
         left, right = node.left, node.comparators[0]
@@ -95,7 +95,7 @@ def _members(rewriting: Rewriting, node: ast.expr) -> Iterator[ast.Constant]:
 
 def _used_otherwise(rewriting: Rewriting, name: str) -> bool:
     """Whether a collection is used for anything but ``suffix in collection``."""
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             parent = rewriting.parents.get(node)
             if not isinstance(parent, ast.Compare) or node not in parent.comparators:

@@ -55,6 +55,16 @@ class Hints:
                 return _missing_attribute(message)
             case "ModuleNotFoundError" | "ImportError":
                 return _missing_module(message)
+            case "IndexError" if "startswith(" in self._source or "re.match(" in self._source:
+                return (
+                    "Nothing was found, because startswith and re.match only look at the beginning "
+                    "of a text: use `in` or re.search."
+                )
+            case "TypeError" if "'fieldnames'" in message:
+                return (
+                    "csv.writer has no fieldnames: write the header with writer.writerow(columns), "
+                    "or use csv.DictWriter for rows that are dicts."
+                )
             case _:
                 return _FIXED.get(name, "")
 
@@ -76,10 +86,10 @@ class Hints:
         key = message.strip("'\"")
         if header is None:
             return ""
-        file, columns = header
-        meant = _did_you_mean(key, columns)
+        file, mark, columns = header
+        meant = "" if key in columns else _did_you_mean(key, columns)
         listed = ", ".join(repr(column) for column in columns[:30])
-        return f"{meant} The columns of {file} are: {listed}.".strip()
+        return f"{meant} The columns of {file}, separated by {mark!r}, are: {listed}.".strip()
 
     def _missing_name(self, message: str) -> str:
         found = _QUOTED.search(message)
@@ -94,9 +104,12 @@ class Hints:
 _FIXED = {
     "UnicodeDecodeError": "The file is not UTF-8 text; try open(path, encoding='latin-1') or "
     "'utf-8-sig', or open(path, 'rb') for a binary file.",
+    "IndexError": "Nothing was found there: compare the condition with the first lines in the "
+    "listing, and skip what is too short.",
     "RecursionError": "The function calls itself without end; use a loop.",
     "IsADirectoryError": "That is a folder; skip it with path.is_file().",
-    "NotADirectoryError": "That is a file, not a folder; check with path.is_dir().",
+    "NotADirectoryError": "That is a file, not a folder; check with path.is_dir(). "
+    "A file is deleted with path.unlink().",
     "FileExistsError": "It exists already; use exist_ok=True or another name.",
     "JSONDecodeError": "The text is not valid JSON; look at what is in the file first.",
     "ZeroDivisionError": "Check that there is something to divide by.",
@@ -122,6 +135,10 @@ def _missing_attribute(message: str) -> str:
     if len(found) < 2:
         return ""
     kind, attribute = found[0], found[-1]
+    if attribute == "writeheader":
+        return "Only csv.DictWriter has writeheader; use writer.writerow(columns)."
+    if attribute in ("timestamp", "strftime", "year", "month", "day", "isoformat"):
+        return "A date is datetime(2020, 1, 31), or datetime.fromtimestamp(path.stat().st_mtime)."
     if kind in _TYPES:
         names = [name for name in dir(_TYPES[kind]) if not name.startswith("_")]
         return _did_you_mean(attribute, names)

@@ -30,8 +30,8 @@ _PATTERN_CHECK_ENTRIES = 20_000
 class HostPaths:
     """The stage with the program's working folder, its open texts and what it looked for.
 
-    `unmatched`: glob patterns that matched nothing, in order; `csv_header`: name and columns of
-    the table that was read last.
+    `unmatched`: glob patterns that matched nothing, in order; `csv_header`: name, separator and
+    columns of the table that was read last; `separators`: of the tables read that have no commas.
     """
 
     def __init__(
@@ -43,7 +43,8 @@ class HostPaths:
         self.cwd = stage.cwd
         self.texts: dict[str, TextOptions] = {}
         self.unmatched: dict[str, None] = {}
-        self.csv_header: tuple[str, list[str]] | None = None
+        self.separators: dict[str, str] = {}
+        self.csv_header: tuple[str, str, list[str]] | None = None
 
     def path(self, value: object) -> str:
         """The absolute path that the program means; TypeError when it is none."""
@@ -88,27 +89,29 @@ class HostPaths:
         """The effect of reading a file whole, and the reading."""
         size_bytes = self.stage.stat(path).size_bytes
         effect = self.effect("read", path, size_bytes=size_bytes)
-        limit = self.limits.read_bytes
-        return effect, lambda: self.stage.read_bytes(path, limit_bytes=limit)
+
+        def read() -> bytes:
+            data = self.stage.read_bytes(path, limit_bytes=self.limits.read_bytes)
+            if path.casefold().endswith((".csv", ".tsv")):
+                self._remember_header(path, data)
+            return data
+
+        return effect, read
 
     def read_text(self, path: str, options: TextOptions) -> Answer:
         """A file as text."""
         effect, read = self.read(path)
+        return Answer(effects=(effect,), do=lambda: decode(read(), options))
 
-        def do() -> str:
-            text = decode(read(), options)
-            if path.casefold().endswith((".csv", ".tsv")):
-                self._remember_header(path, text)
-            return text
-
-        return Answer(effects=(effect,), do=do)
-
-    def _remember_header(self, path: str, text: str) -> None:
+    def _remember_header(self, path: str, data: bytes) -> None:
         """Keep the columns of a table, for the hint after a wrong one."""
-        first = text[:10_000].partition("\n")[0]
+        first = data[:10_000].partition(b"\n")[0].decode("utf-8-sig", "replace")
         mark = max(",;\t|", key=first.count)
         columns = [column.strip().strip('"') for column in first.split(mark)]
-        self.csv_header = (shown(path.rpartition("/")[2]), columns)
+        name = shown(path.rpartition("/")[2])
+        self.csv_header = (name, mark, columns)
+        if mark in first and "," not in first:
+            self.separators[name] = mark
 
     def write(self, path: str, data: bytes, result: int) -> Answer:
         """Create or replace a file; the program gets `result`."""

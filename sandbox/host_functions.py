@@ -22,6 +22,8 @@ from sandbox.host_files import HostPaths, stat_result
 from sandbox.names import shown
 from sandbox.textcodec import TextOptions, decode, encode
 
+_CHUNK_BYTES = 1024 * 1024
+
 
 class HostFunctions:
     """The bridge's host functions, by name. `exit_code`: what the program gave to `sys.exit`."""
@@ -36,6 +38,7 @@ class HostFunctions:
             "__dd_cwd": self._cwd,
             "__dd_open": self._open,
             "__dd_load": self._load,
+            "__dd_has_returns": self._has_returns,
             "__dd_save": self._save,
             "__dd_read_text": self._read_text,
             "__dd_write_text": self._write_text,
@@ -97,6 +100,18 @@ class HostFunctions:
             raise ValueError(f"mode {mode!r} must be written as a constant in the call of open()")
         options = TextOptions(encoding=encoding, errors=errors, newline=newline).checked()
         return self._paths.open_file(self._paths.path(file), mode, options)
+
+    def _has_returns(self, file: object) -> Answer:
+        """Whether a file that is about to be read has line ends that need more than a handle."""
+        path = self._paths.path(file)
+
+        def do() -> bool:
+            if not self._stage.is_file(path):
+                return False
+            with self._stage.open_reader(path) as stream:
+                return any(b"\r" in chunk for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""))
+
+        return Answer(do=do)
 
     def _load(self, file: object, mode: str, options: Sequence[str | None]) -> Answer:
         """The content for a handle that reads and writes; `mode` may create or empty the file."""

@@ -49,6 +49,7 @@ class Outcome:
     `value`: its last value as text, or None; `printed`: head and tail when there was too much;
     `fault`: what was wrong, when `status` is error; `effects`: done, in order (writes to one file
     in a row are one effect); `notes`: remarks for the model, e.g. a pattern that matched nothing;
+    `doubts`: reasons to think that it worked on misread data, one sentence each;
     `interpreter_s`: seconds that the interpreter computed; `wall_s`: seconds in all.
     """
 
@@ -58,6 +59,7 @@ class Outcome:
     fault: Fault | None
     effects: tuple[Effect, ...]
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     interpreter_s: float
     wall_s: float
     file_calls: int

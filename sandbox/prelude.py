@@ -166,45 +166,6 @@ def __dd_filename(error):
     return found.group(1) if found else None
 
 
-class __dd_Template:
-    def __init__(self, template):
-        self.template = template
-
-    def __dd_fill(self, values, strict):
-        def value_of(found):
-            if found.group(1):
-                return '$'
-            name = found.group(2) or found.group(3)
-            if name not in values and not strict:
-                return found.group(0)
-            return str(values[name])
-        name = '[_a-zA-Z][_a-zA-Z0-9]*'
-        pattern = __dd_re.compile('\\$(?:(\\$)|(' + name + ')|{(' + name + ')})')
-        return __dd_substitute(pattern, value_of, self.template, 0)
-
-    def substitute(self, mapping=None, **values):
-        return self.__dd_fill({**(mapping or {}), **values}, True)
-
-    def safe_substitute(self, mapping=None, **values):
-        return self.__dd_fill({**(mapping or {}), **values}, False)
-
-
-class __dd_Uuid:
-    def __init__(self, text):
-        self.text = text
-        self.hex = text.replace('-', '')
-
-    def __str__(self):
-        return self.text
-
-    def __repr__(self):
-        return f"UUID('{self.text}')"
-
-
-def __dd_uuid4():
-    return __dd_Uuid(__dd_uuid_text())
-
-
 def __dd_text(args, sep, end):
     sep = ' ' if sep is None else sep
     end = chr(10) if end is None else end
@@ -394,6 +355,8 @@ class __dd_Text:
         self.at = len(content) if 'a' in mode else 0
         self.changed = False
         self.closed = False
+        self.lines = None
+        self.line = 0
         self.newline = chr(10) if isinstance(content, str) else b'\\n'
 
     def __enter__(self):
@@ -407,13 +370,24 @@ class __dd_Text:
         return self
 
     def __next__(self):
-        line = self.readline()
-        if not line:
+        if self.lines is None:
+            self.lines = self.split()
+            self.line = 0
+        if self.line >= len(self.lines):
             raise StopIteration
-        return line
+        found = self.lines[self.line]
+        self.line += 1
+        self.at += len(found)
+        return found
+
+    def split(self):
+        lines = self.content[self.at:].split(self.newline)
+        last = lines.pop()
+        return [line + self.newline for line in lines] + ([last] if last else [])
 
     def read(self, size=-1):
         end = len(self.content) if size is None or size < 0 else self.at + size
+        self.lines = None
         found = self.content[self.at:end]
         self.at += len(found)
         return found
@@ -424,11 +398,13 @@ class __dd_Text:
         return self.read(end - self.at)
 
     def readlines(self):
-        lines = self.read().split(self.newline)
-        last = lines.pop()
-        return [line + self.newline for line in lines] + ([last] if last else [])
+        lines = self.split()
+        self.at = len(self.content)
+        self.lines = None
+        return lines
 
     def write(self, data):
+        self.lines = None
         if 'a' in self.mode:
             self.at = len(self.content)
         self.content = self.content[:self.at] + data + self.content[self.at + len(data):]
@@ -445,6 +421,7 @@ class __dd_Text:
         elif whence == 2:
             offset += len(self.content)
         self.at = offset
+        self.lines = None
         return offset
 
     def tell(self):
@@ -464,6 +441,14 @@ class __dd_Text:
     def close(self):
         self.flush()
         self.closed = True
+
+
+def __dd_open_raw(
+    file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, at=None
+):
+    if __dd_has_returns(file):
+        return __dd_open_update(file, mode, buffering, encoding, errors, newline)
+    return __dd_open(file, mode, buffering, encoding, errors, newline)
 
 
 def __dd_open_update(

@@ -6,10 +6,49 @@ Owns the second part of the prelude's text and which modules it supplies. Pure; 
 from __future__ import annotations
 
 PRELUDE_MODULES = frozenset(
-    {"heapq", "bisect", "operator", "logging", "io", "pprint", "warnings", "contextlib"}
+    {"heapq", "bisect", "operator", "logging", "io", "pprint", "warnings", "contextlib", "stat"}
 )
 
 MODULES_PRELUDE = """
+class __dd_Template:
+    def __init__(self, template):
+        self.template = template
+
+    def __dd_fill(self, values, strict):
+        def value_of(found):
+            if found.group(1):
+                return '$'
+            name = found.group(2) or found.group(3)
+            if name not in values and not strict:
+                return found.group(0)
+            return str(values[name])
+        name = '[_a-zA-Z][_a-zA-Z0-9]*'
+        pattern = __dd_re.compile('\\$(?:(\\$)|(' + name + ')|{(' + name + ')})')
+        return __dd_substitute(pattern, value_of, self.template, 0)
+
+    def substitute(self, mapping=None, **values):
+        return self.__dd_fill({**(mapping or {}), **values}, True)
+
+    def safe_substitute(self, mapping=None, **values):
+        return self.__dd_fill({**(mapping or {}), **values}, False)
+
+
+class __dd_Uuid:
+    def __init__(self, text):
+        self.text = text
+        self.hex = text.replace('-', '')
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return f"UUID('{self.text}')"
+
+
+def __dd_uuid4():
+    return __dd_Uuid(__dd_uuid_text())
+
+
 class __dd_Module:
     pass
 
@@ -158,6 +197,17 @@ __dd_module_operator.gt = lambda a, b: a > b
 __dd_module_pprint = __dd_Module()
 __dd_module_pprint.pprint = lambda value, *args, **options: print(value)
 __dd_module_pprint.pformat = lambda value, *args, **options: repr(value)
+
+__dd_module_stat = __dd_Module()
+__dd_module_stat.S_ISDIR = lambda mode: mode & 0o170000 == 0o040000
+__dd_module_stat.S_ISREG = lambda mode: mode & 0o170000 == 0o100000
+__dd_module_stat.S_ISLNK = lambda mode: mode & 0o170000 == 0o120000
+__dd_module_stat.S_IMODE = lambda mode: mode & 0o7777
+__dd_module_stat.S_IRUSR = 0o400
+__dd_module_stat.S_IWUSR = 0o200
+__dd_module_stat.S_IXUSR = 0o100
+__dd_module_stat.S_IRGRP = 0o040
+__dd_module_stat.S_IROTH = 0o004
 
 __dd_module_warnings = __dd_Module()
 __dd_module_warnings.warn = __dd_nothing

@@ -175,6 +175,7 @@ class _Run:
             fault=fault,
             effects=self._ledger.effects,
             notes=self._notes(),
+            doubts=self._doubts(),
             interpreter_s=self._interpreter_s,
             wall_s=time.perf_counter() - started,
             file_calls=self._file_calls,
@@ -297,6 +298,17 @@ class _Run:
             return ()
         return tuple(
             f"The pattern {pattern!r} matched nothing." for pattern in self._paths.unmatched
+        )
+
+    def _doubts(self) -> tuple[str, ...]:
+        """Tables without commas that were read as if they had commas."""
+        source = self._program.source
+        if "csv" not in source:
+            return ()
+        return tuple(
+            f"{name} is separated by {mark!r}: read it with delimiter={mark!r}."
+            for name, mark in self._paths.separators.items()
+            if mark not in source and repr(mark)[1:-1] not in source
         )
 
 

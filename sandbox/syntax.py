@@ -1,7 +1,8 @@
 """Reads a program's text as Python, with the few repairs that cannot change its meaning.
 
-Owns: fences, common indentation, typographic quotes, tabs, line ends, invisible characters. A text
-that was cut off is refused, never shortened. Pure; any thread.
+Owns: fences, common indentation, typographic quotes, tabs, line ends, invisible characters, and a
+last line that prints and is not Python, which is left out. A text that was cut off is refused.
+Pure; any thread.
 """
 
 from __future__ import annotations
@@ -131,6 +132,22 @@ def _tab_edits(text: bytes) -> list[Edit]:
     return edits
 
 
+def _last_print_edits(text: bytes) -> list[Edit]:
+    """Removes a last line that only prints, when all before it is a program.
+
+    Small models stumble most over the sentence that reports what was done. The line must be whole:
+    after one that was cut off more might have followed.
+    """
+    before, _, last = text.rstrip().rpartition(b"\n")
+    if not before or not last.startswith(b"print(") or not last.endswith(b")"):
+        return []
+    try:
+        _parse(before)
+    except SyntaxError:
+        return []
+    return [Edit(start=len(before) + 1, end=len(before) + 1 + len(last), text="")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Repair:
     edits: Callable[[bytes], list[Edit]]
@@ -143,6 +160,7 @@ _REPAIRS: tuple[_Repair, ...] = (
     _Repair(edits=_indentation_edits, note="removed the common indentation"),
     _Repair(edits=_tab_edits, note="replaced tabs in the indentation with spaces"),
     _Repair(edits=_quote_edits, note="replaced typographic quotation marks"),
+    _Repair(edits=_last_print_edits, note="left out a last print that is not valid Python"),
 )
 
 

@@ -79,6 +79,7 @@ class _Obstacles:
             c.final_path: c.id for c in changes if c.kind in ("create", "mkdir", "move")
         }
         self._moves = {c.path: c.target for c in changes if c.kind == "move" and c.target}
+        self._removed = {c.path for c in changes if c.kind == "rmdir"}
         self._found: dict[str, Conflict] = {}
 
     def find(self) -> dict[str, Conflict]:
@@ -135,16 +136,22 @@ class _Obstacles:
     def _is_taken(self, path: str) -> bool:
         """Whether something is, and stays, where an entry has to come back to."""
         now_at = self._now(path)
-        if not os.path.lexists(now_at):
+        if now_at is None or not os.path.lexists(now_at):
             return False
         leaver = self._arrived.get(now_at)
         return leaver is None or leaver in self._found
 
-    def _now(self, path: str) -> str:
-        """Where the place `path` of before the commit is now: its folder may have moved."""
+    def _now(self, path: str) -> str | None:
+        """Where the place `path` of before the commit is now: its folder may have moved.
+
+        None when its folder was deleted: what has that name since is another folder, and whether
+        the old one can come back is decided for the folder.
+        """
         at, name = os.path.split(path)
         rest = f"/{name}"
         while at != "/" and at:
+            if at in self._removed:
+                return None
             if at in self._moves:
                 return self._moves[at] + rest
             at, name = os.path.split(at)

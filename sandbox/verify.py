@@ -95,9 +95,13 @@ class Verifier:
         return next(self._problems(change), None)
 
     def _problems(self, change: Change) -> Iterator[Conflict]:
-        for path in {change.path, change.final_path}:
-            if not self._may_write(path):
-                yield conflict(change, "outside", path)
+        final = change.final_path
+        if change.base is not None and not self._may_write(change.path, change.path):
+            yield conflict(change, "outside")
+        if change.kind not in ("delete", "rmdir") and not self._may_write(
+            final, self._layout.before(final)
+        ):
+            yield conflict(change, "outside", final)
         if change.base is not None:
             yield from self._check_base(change, change.path, change.base)
         if change.kind == "rmdir" and not self._will_be_empty(change.path):
@@ -126,14 +130,18 @@ class Verifier:
         except OSError:
             return False
 
-    def _may_write(self, path: str) -> bool:
-        """Inside a grant to write, with no link on the way there, as the stage saw it."""
+    def _may_write(self, path: str, place: str | None) -> bool:
+        """Inside a grant to write, with no link on the way there, as the stage saw it.
+
+        `place`: where that is on the disk now, None inside a folder that does not exist yet.
+        """
         if not self._boundary.may_write(path):
             return False
-        place = self._layout.before(path)
-        folder = os.path.split(place if place is not None else path)[0]
+        if place is None:
+            return True
+        folder = os.path.split(place)[0]
         if folder not in self._real:
-            self._real[folder] = place is None or os.path.realpath(folder) == folder
+            self._real[folder] = os.path.realpath(folder) == folder
         return self._real[folder]
 
 

@@ -1,7 +1,8 @@
 """What a model is sent for a turn: fixed beginning, earlier turns, listing and request.
 
 The beginning (system text and worked example) is the same in every chat, so that a local model
-evaluates it once. Thread: engine; pure apart from the clock.
+evaluates it once and keeps that on the disk: nothing of a day or a person is in it. Thread:
+engine; pure.
 """
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ def build_context(
         reply = fenced(_program_of(turn)) if _program_of(turn) else turn.answer
         history += _exchange(turn.request, reply, _outcome_of(turn))
     return Context(
-        instructions=prompt.system_text(f"{now:%A}, {now:%Y-%m-%d}"),
+        instructions=prompt.system_text(),
         history=history,
-        prompt=prompt.task_text(listing, request),
+        prompt=prompt.task_text(listing, request, today=f"{now:%A}, {now:%Y-%m-%d}"),
         left_out=len(usable) - len(kept),
     )
 

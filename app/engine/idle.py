@@ -1,8 +1,8 @@
 """Whether a program that ended without an error has done what was asked at all.
 
 Owns the few cases that can be told from outside: a request for a change after which nothing has
-changed, or only empty folders and files were made, and a question that nothing answers. It must
-not judge more than that; a false alarm costs one try, so the turn asks once. Pure; any thread.
+changed, or only empty folders and files were made; a question that nothing answers; misread tables.
+It must not judge more than that: a false alarm costs a try. Pure; any thread.
 """
 
 from __future__ import annotations
@@ -25,16 +25,32 @@ _QUESTION = re.compile(
 )
 _LOOK = "Look at the real names, endings and columns in the listing, and at the conditions."
 
+_OFTEN = (
+    ("re.match(", "re.match only matches at the beginning of a text: use re.search."),
+    ("iterdir()", 'Path(".").iterdir() does not see what is in subfolders: rglob("*") does.'),
+)
+"""What is often the reason, by what the program contains."""
+
 
 def idle_fault(
-    request: str, answer: str, changes: ChangeSet, notes: tuple[str, ...]
+    request: str,
+    source: str,
+    answer: str,
+    changes: ChangeSet,
+    *,
+    notes: tuple[str, ...] = (),
+    doubts: tuple[str, ...] = (),
 ) -> Fault | None:
     """Why the program cannot have been the right one, or None.
 
-    `answer`: what it printed; `changes`: all that differs now; `notes`: remarks of its run.
+    `source`: the program; `answer`: what it printed; `changes`: all that differs now; `notes`,
+    `doubts`: remarks of its run, and reasons to think that it misread a file.
     """
+    if doubts:
+        message = "the program ran, but it misread a file"
+        return Fault(type="Misread", message=message, hint=" ".join(doubts[:3]))
     question = _QUESTION.search(request) is not None
-    hint = " ".join((*notes, _LOOK))
+    hint = " ".join((*notes, *(text for word, text in _OFTEN if word in source), _LOOK))
     if _CHANGE.search(request) and not question:
         if not changes.changes:
             return Fault(type="NothingDone", message="the program changed no file", hint=hint)

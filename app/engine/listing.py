@@ -179,9 +179,9 @@ def _separator(item: _Item, lines: Sequence[str]) -> str:
     """A remark on a table whose columns are not separated by commas, which models assume."""
     if not lines or not item.path.lower().endswith((".csv", ".tsv", ".txt")):
         return ""
-    for mark, name in ((";", '";"'), ("\t", "tabs")):
-        if all(line.count(mark) > max(0, line.count(",")) for line in lines):
-            return f" (separated by {name})"
+    for mark, written in ((";", '";"'), ("\t", r'"\t"')):
+        if all(line.count(mark) > line.count(",") for line in lines):
+            return f" (use delimiter={written})"
     return ""
 
 

@@ -46,6 +46,7 @@ _log = logging.getLogger(__name__)
 _LISTING_SHARE = 0.2
 _LISTING_TOKENS = 640
 _PRINTED_TO_MODEL_CHARS = 4_000
+_LINE_CHARS = 120
 _LOOP = Fault(
     type="Repetition",
     message="the reply repeated itself and was ended",
@@ -75,7 +76,7 @@ class _Progress:
     last_fault: Fault | None = None
     nudged: bool = False
     doubts: bool = False
-    """Whether a program that did nothing is still to be asked about; once a turn."""
+    """Whether a program that seems to have done nothing counts as failed while tries are left."""
     looped: bool = False
 
 
@@ -194,7 +195,7 @@ class LiveTurn:
                 return self._result_text()
             if self._progress.faults >= self._plan.tries:
                 raise TriesSpentError
-            raise ModelRetry(ready.prompt.retry_text(fault.brief(), self.record.request))
+            raise ModelRetry(ready.prompt.retry_text(self._told(fault)))
 
         @agent.output_validator
         def check_answer(text: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
@@ -205,7 +206,7 @@ class LiveTurn:
                 fault = self._failed(self._new_program(text), _LOOP)
                 if self._progress.faults >= self._plan.tries:
                     raise TriesSpentError
-                raise ModelRetry(ready.prompt.retry_text(fault.brief(), self.record.request))
+                raise ModelRetry(ready.prompt.retry_text(self._told(fault)))
             if self._progress.nudged:
                 if self._progress.faults:
                     raise TriesSpentError
@@ -298,7 +299,7 @@ class LiveTurn:
                     listen=listen,
                     stop=self.stop_token,
                 )
-                outcome = self._doubted(outcome, stage)
+                outcome = self._doubted(outcome, program.source, stage)
                 kept = outcome.status == "ok"
                 return outcome
             finally:
@@ -311,16 +312,31 @@ class LiveTurn:
         listen = self._listener(record)
         return await self._on_worker(work)
 
-    def _doubted(self, outcome: Outcome, stage: Stage) -> Outcome:
+    def _doubted(self, outcome: Outcome, source: str, stage: Stage) -> Outcome:
         """The outcome, as a failed one when it cannot be what the person wanted."""
-        if not self._progress.doubts or outcome.status != "ok":
+        is_last = self._progress.faults + 1 >= self._plan.tries
+        if not self._progress.doubts or is_last or outcome.status != "ok":
             return outcome
         answer = f"{outcome.printed}{outcome.value or ''}".strip()
-        fault = idle_fault(self.record.request, answer, stage.changes(), outcome.notes)
+        fault = idle_fault(
+            self.record.request,
+            source,
+            answer,
+            stage.changes(),
+            notes=outcome.notes,
+            doubts=outcome.doubts,
+        )
         if fault is None:
             return outcome
-        self._progress.doubts = False
         return replace(outcome, status="error", fault=fault)
+
+    def _told(self, fault: Fault) -> str:
+        """The fault of the latest program for the model, which does not see that program again."""
+        lines = self.record.programs[-1].source.splitlines()
+        if fault.line is None or not 0 < fault.line <= len(lines):
+            return fault.brief()
+        said = f"{fault.message}, in the line `{lines[fault.line - 1].strip()[:_LINE_CHARS]}`"
+        return replace(fault, message=said, line=None).brief()
 
     def _new_program(self, source: str) -> ProgramRecord:
         return ProgramRecord(

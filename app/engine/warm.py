@@ -94,20 +94,25 @@ class LocalModels:
         Raises: `ModelError` for an unknown id, a missing file, or a load that failed.
         """
         from models.client import WorkerSettings
-        from models.library import require_model
+        from models.library import prefix_folder, require_model
         from models.local import LocalModel
 
         entry = self._catalog.get(model_id)
         path = require_model(self._folder, entry).path
+        prompt = load_prompt(entry.family)
         settings = self._settings().model
         context_tokens = min(settings.context_tokens, entry.context_tokens)
         wanted = WorkerSettings(
-            path=path, context_tokens=context_tokens, threads=settings.threads or None
+            path=path,
+            context_tokens=context_tokens,
+            threads=settings.threads or None,
+            fixed_messages=prompt.fixed_messages(),
+            prefix_folder=prefix_folder(self._folder),
         )
         client = await self._load(model_id, wanted)
         return ReadyModel(
             model=LocalModel(client, entry.id),
-            prompt=load_prompt(entry.family),
+            prompt=prompt,
             context_tokens=context_tokens,
             one_program=True,
         )

@@ -205,14 +205,12 @@ class ChangeModel(QAbstractItemModel):
     def _group_data(self, index: Index, role: int) -> Any:
         if role != Qt.ItemDataRole.DisplayRole:
             return None
+        if index.column() != COLUMN_ITEM:
+            return ""
         group = self._groups[index.row()]
-        match index.column():
-            case 0:
-                return words.group_title(self._kinds[index.row()], len(group))
-            case 2:
-                return words.size(total) if (total := sum(map(_bytes_of, group))) else ""
-            case _:
-                return ""
+        title = words.group_title(self._kinds[index.row()], len(group))
+        total_bytes = sum(map(_bytes_of, group))
+        return f"{title}, {words.size(total_bytes)}" if total_bytes else title
 
     def _text(self, change: Change, column: int) -> str:
         if column == COLUMN_ITEM:

@@ -72,6 +72,7 @@ class Composer(QFrame):
         self._running = False
         self._blocked = ""
         self._model_id = ""
+        self._absent = False
         self._input = _Input()
         self._input.setAccessibleName(self.tr("Request"))
         self._input.setPlaceholderText(self.tr("Ask for something to be done with your files"))
@@ -136,6 +137,7 @@ class Composer(QFrame):
     def set_models(self, models: Sequence[ModelStatus]) -> None:
         """Offer the models that are on this machine, and the way to get others."""
         self._model.clear()
+        self._absent = False
         for model in models:
             if model.present:
                 self._model.addItem(model.name, model.model_id)
@@ -143,10 +145,17 @@ class Composer(QFrame):
         self.set_model(self._model_id)
 
     def set_model(self, model_id: str) -> None:
-        """Show the chat's model."""
+        """Show the chat's model, even if it is not on this machine."""
         self._model_id = model_id
-        index = self._model.findData(model_id) if model_id else 0
-        self._model.setCurrentIndex(max(0, index))
+        if self._absent:
+            self._model.removeItem(0)
+        self._absent = bool(self._model.count() and model_id) and (
+            self._model.findData(model_id) < 0
+        )
+        if self._absent:
+            name = model_id.partition(":")[2]
+            self._model.insertItem(0, self.tr("{0}, not on this machine").format(name), model_id)
+        self._model.setCurrentIndex(max(0, self._model.findData(model_id)) if model_id else 0)
 
     def model_id(self) -> str:
         """The chosen model's id; empty while no model is there."""

@@ -60,6 +60,11 @@ def python_spans(source: str) -> list[list[Span]]:
     return lines
 
 
+def warm() -> None:
+    """Load the lexer, which takes 60 ms, before the first program needs it."""
+    python_spans("pass")
+
+
 class PythonHighlighter(QSyntaxHighlighter):
     """Colours a document of Python."""
 

@@ -33,6 +33,7 @@ from app.ui.chat_header import ChatHeader
 from app.ui.composer import Composer
 from app.ui.dialogs import Dialogs
 from app.ui.empty_state import EmptyState
+from app.ui.highlight import warm
 from app.ui.notice_bar import NoticeBar
 from app.ui.run_panel import RunPanel
 from app.ui.session import Session
@@ -63,6 +64,7 @@ class MainWindow(QMainWindow):
         self._painted = False
         self._narrow = False
         self._panel_waits = False
+        self._scroll_back = 0
         self._chats: tuple[ChatRecord, ...] = ()
         self.dialogs = Dialogs(session, self)
         self.setWindowTitle(self.tr("Drydock"))
@@ -134,6 +136,7 @@ class MainWindow(QMainWindow):
             tab="changes" if self.panel.currentIndex() else "run",
             chat="" if chat is None else chat.chat_id,
             unsent=self.composer.text(),
+            scroll=str(self.transcript.from_end()),
             theme=self._theme.choice,
         )
 
@@ -158,7 +161,9 @@ class MainWindow(QMainWindow):
         """Load the icons and everything the engine knows; called once the window is shown."""
         load_icons()
         refresh_icons(self)
+        self._scroll_back = int(self._state.text("scroll") or 0)
         self._session.load(self._state.text("chat"))
+        QTimer.singleShot(0, self, warm)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.save_state()
@@ -286,6 +291,9 @@ class MainWindow(QMainWindow):
         turns = () if view is None else view.turns
         self.transcript.show_chat(turns, self._session.folders)
         self._middle.setCurrentWidget(self.transcript if turns else self.empty)
+        if turns and self._scroll_back:
+            self.transcript.scroll_back(self._scroll_back)
+        self._scroll_back = 0
         title = "" if view is None else view.chat.title
         self.header.set_title(title or self.tr("New chat"))
         self.sidebar.mark("" if view is None else view.chat.chat_id)
@@ -300,12 +308,8 @@ class MainWindow(QMainWindow):
         self._show_folders()
 
     def _show_model(self) -> None:
-        self.composer.set_model(self._session.model_id or self._default_model())
+        self.composer.set_model(self._session.model_id)
         self.header.set_model(self._session.model_id)
-
-    def _default_model(self) -> str:
-        settings = self._session.settings
-        return "" if settings is None else settings.default_model
 
     def _show_folders(self) -> None:
         folders = self._session.folders

@@ -68,7 +68,7 @@ class PreviewPane(QFrame):
         """Show `preview` under `title`."""
         self._title.set_whole(title)
         self._note.setText(preview.note)
-        self._note.setVisible(bool(preview.note))
+        self._note.setVisible(bool(preview.note) and preview.kind != "none")
         self._more.hide()
         match preview.kind:
             case "text":
@@ -86,7 +86,7 @@ class PreviewPane(QFrame):
             case "folder":
                 self._say(self.tr("A folder."))
             case "none":
-                self._say(self.tr("The content stays as it is."))
+                self._say(preview.note or self.tr("The content stays as it is."))
 
     def text(self) -> str:
         """The text on the screen, for tests and copying."""
@@ -104,7 +104,7 @@ class PreviewPane(QFrame):
     def _show_lines(self, lines: tuple[str, ...]) -> None:
         self._lines = lines
         if not lines:
-            self._say(self.tr("The content stays as it is."))
+            self._say(self.tr("There are no lines to show: the file is empty or stays the same."))
             return
         self._text.setPlainText("\n".join(lines[:SHOWN_LINES]))
         self._more.setVisible(len(lines) > SHOWN_LINES)

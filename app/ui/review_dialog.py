@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 
-from PySide6.QtCore import QByteArray, QEvent, QModelIndex, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHeaderView,
@@ -34,7 +35,22 @@ from app.ui.widgets import CodeBox, button, column, frame, label, row
 from sandbox.changeset import Change, ChangeSet
 
 IGNORE_KEYS_S = 0.5
+MIN_SIZE = QSize(860, 560)
 _KEYS = (QEvent.Type.KeyPress, QEvent.Type.KeyRelease, QEvent.Type.Shortcut)
+
+
+class _ChangeTree(QTreeView):
+    """A tree whose Space switches the row's check box, whichever column is current."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        row = self.currentIndex().siblingAtColumn(0)
+        if event.key() != Qt.Key.Key_Space or not row.isValid():
+            super().keyPressEvent(event)
+            return
+        role = Qt.ItemDataRole.CheckStateRole
+        checked = row.data(role) == Qt.CheckState.Checked
+        wanted = Qt.CheckState.Unchecked if checked else Qt.CheckState.Checked
+        self.model().setData(row, wanted.value, role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,8 +119,11 @@ class ReviewDialog(QDialog):
         buttons.addWidget(self.reject_button)
         buttons.addWidget(self.approve_button)
         layout.addLayout(buttons)
-        room = parent.size() if parent is not None else QSize(1080, 720)
-        self.resize(max(720, min(1040, room.width() - 40)), max(520, min(680, room.height() - 40)))
+        room = self.screen().availableSize()
+        self.resize(
+            max(MIN_SIZE.width(), min(1040, room.width() - 40)),
+            max(MIN_SIZE.height(), min(680, room.height() - 40)),
+        )
         self._set_order()
         self._chosen_changed(0)
         for widget in (self, *self.findChildren(QWidget)):
@@ -126,12 +145,8 @@ class ReviewDialog(QDialog):
             return True
         return super().eventFilter(watched, event)
 
-    def save_layout(self) -> QByteArray:
-        """The splitters' state."""
-        return self._sides.saveState()
-
     def _make_tree(self) -> QTreeView:
-        tree = QTreeView()
+        tree = _ChangeTree()
         tree.setAccessibleName(self.tr("Changes"))
         tree.setUniformRowHeights(True)
         tree.setModel(self.model)
@@ -144,9 +159,11 @@ class ReviewDialog(QDialog):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(1, 210)
-        header.resizeSection(2, 110)
+        header.resizeSection(1, 200)
+        header.resizeSection(2, 100)
         tree.expandAll()
+        for group in range(self.model.rowCount()):
+            tree.setFirstColumnSpanned(group, QModelIndex(), True)
         tree.selectionModel().currentChanged.connect(self._selected)
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.customContextMenuRequested.connect(self._show_menu)
@@ -157,7 +174,7 @@ class ReviewDialog(QDialog):
         self._sides.setChildrenCollapsible(False)
         self._sides.addWidget(self.tree)
         self._sides.addWidget(self.preview)
-        self._sides.setSizes([600, 420])
+        self._sides.setSizes([640, 380])
         whole = QSplitter(Qt.Orientation.Vertical)
         whole.setChildrenCollapsible(False)
         whole.addWidget(self._sides)
@@ -252,6 +269,10 @@ class ReviewDialog(QDialog):
         if change is not None:
             menu.addAction(self.tr("Copy the path")).triggered.connect(
                 lambda: QGuiApplication.clipboard().setText(change.path)
+            )
+            folder = QUrl.fromLocalFile(str(Path(change.path).parent))
+            menu.addAction(self.tr("Open its folder")).triggered.connect(
+                lambda: QDesktopServices.openUrl(folder)
             )
         menu.addAction(self.tr("Choose all")).triggered.connect(lambda: self.model.choose_all(True))
         menu.addAction(self.tr("Choose none")).triggered.connect(

@@ -74,8 +74,16 @@ class Session(QObject):
 
     @property
     def model_id(self) -> str:
-        """The model of the open or the new chat; empty: the default."""
-        return self._draft_model if self.chat is None else self.chat.model_id
+        """The model of the open or the new chat; empty while that is not known."""
+        if self.chat is not None:
+            return self.chat.model_id
+        default = "" if self.settings is None else self.settings.default_model
+        return self._draft_model or self._stand_in() or default
+
+    def _stand_in(self) -> str:
+        """A model that is here, where the default one is not; "" where no stand-in is needed."""
+        here = [model for model in self.models if model.present]
+        return "" if not here or any(model.default for model in here) else here[0].model_id
 
     # chats
 
@@ -158,7 +166,7 @@ class Session(QObject):
             return
         self._starting = True
         visit = self._visit
-        folders, model_id = self._draft_folders, self._draft_model
+        folders, model_id = self._draft_folders, self._draft_model or self._stand_in()
 
         def made(chat: ChatRecord) -> None:
             self._starting = False

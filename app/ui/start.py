@@ -36,7 +36,7 @@ def run_window(home: Path, make_engine: Callable[[Mailbox], Engine]) -> int:
     `home`: the folder of Drydock's state; `make_engine`: called on the engine's thread, may import
     what is heavy.
     """
-    app = _application()
+    app = application()
     bridge = Bridge(make_engine)
     window = open_window(app, home, bridge)
 
@@ -73,7 +73,8 @@ def open_window(app: QApplication, home: Path, bridge: Bridge) -> MainWindow:
     return window
 
 
-def _application() -> QApplication:
+def application() -> QApplication:
+    """The process's one application, made on first use."""
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         app = QApplication(["drydock"])

@@ -106,6 +106,21 @@ class Transcript(QScrollArea):
         bar = self.verticalScrollBar()
         bar.setValue(bar.maximum())
 
+    def from_end(self) -> int:
+        """How many pixels the view is above its end; 0 while it follows the end."""
+        bar = self.verticalScrollBar()
+        return 0 if self._follow else bar.maximum() - bar.value()
+
+    def scroll_back(self, from_end: int) -> None:
+        """Bring the view to `from_end` pixels above its end, once it is laid out."""
+
+        def scroll() -> None:
+            bar = self.verticalScrollBar()
+            self._follow = False
+            bar.setValue(bar.maximum() - from_end)
+
+        QTimer.singleShot(0, self, scroll)
+
     def show_earlier(self) -> None:
         """Put one more page of older turns above, without moving what is being read."""
         bar = self.verticalScrollBar()

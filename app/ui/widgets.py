@@ -32,6 +32,8 @@ LabelRole = Literal["body", "meta", "muted", "strong", "heading", "empty", "good
 ButtonRole = Literal["normal", "primary", "flat", "row", "word", "badge", "icon"]
 
 CUT_LINES = 30
+# A growing box takes its height in steps: each step lays the whole transcript out again.
+LIVE_STEP_LINES = 4
 CUT_CHARS = 4000
 
 
@@ -257,6 +259,7 @@ class CodeBox(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._shown_lines = 0
         self._line_ends = ""
+        self._live = False
         self.fit()
 
     def set_max_lines(self, max_lines: int) -> None:
@@ -267,6 +270,8 @@ class CodeBox(QPlainTextEdit):
     def fit(self) -> None:
         """Take the height of the text; does nothing while the number of lines stays."""
         lines = int(self.document().size().height()) if self._wraps else self.blockCount()
+        if self._live:
+            lines = -(-lines // LIVE_STEP_LINES) * LIVE_STEP_LINES
         lines = max(1, min(lines, self._max_lines))
         if lines == self._shown_lines:
             return
@@ -280,6 +285,7 @@ class CodeBox(QPlainTextEdit):
 
         Line ends at the very end wait for what follows them: no empty line is shown for them.
         """
+        self._live = not self._wraps
         text = self._line_ends + text
         shown = text.rstrip("\n")
         self._line_ends = text[len(shown) :]

@@ -311,6 +311,11 @@ def meta(turn: TurnRecord) -> str:
                 count(turn.usage.input_tokens, "token", "tokens"), f"{turn.usage.output_tokens:,}"
             )
         )
-    if turn.usage.money is not None:
-        parts.append(turn.usage.money)
+    if not turn.model_id.startswith("local:"):
+        parts.append(money(turn.usage.money))
     return ", ".join(parts)
+
+
+def money(amount: str | None) -> str:
+    """An amount with its currency; prices are in US dollars. Unknown is ``cost unknown``."""
+    return _tr("cost unknown") if amount is None else f"{amount} USD"

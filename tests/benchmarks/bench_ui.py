@@ -31,8 +31,8 @@ START = """
 import time, sys, tempfile
 from pathlib import Path
 from app.bridge import Bridge
-from app.ui.start import _application, open_window
-app = _application()
+from app.ui.start import application, open_window
+app = application()
 window = open_window(app, Path(tempfile.mkdtemp()), Bridge(lambda mailbox: None))
 window.first_painted.disconnect()
 window.first_painted.connect(lambda: (print(time.time()), app.quit()))

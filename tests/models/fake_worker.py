@@ -106,6 +106,7 @@ class FakeWorker:
                         "temperature": command.temperature,
                         "seed": command.seed,
                         "stop": command.stop,
+                        "prefix_messages": command.prefix_messages,
                     }
                 )
                 send(Delta(id=command.id, text=said))

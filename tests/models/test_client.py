@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -279,3 +280,34 @@ def test_requests_at_the_same_time_are_answered_one_after_the_other(make_client)
 
 def test_the_default_command_imports_nothing_from_the_current_folder():
     assert "-P" in default_command()
+
+
+FIXED = (
+    ChatMessage(role="system", content="Be brief."),
+    ChatMessage(role="user", content="Hello?"),
+    ChatMessage(role="assistant", content="Hello."),
+)
+ECHO = ChatMessage(role="user", content="echo")
+OTHER_REPLY = ChatMessage(role="assistant", content="Hi.")
+
+
+@pytest.mark.parametrize(
+    ("messages", "marked"),
+    [
+        ((*FIXED, ECHO), 3),
+        ((FIXED[0], ECHO), 0),
+        ((*FIXED[:2], OTHER_REPLY, ECHO), 0),
+        ((ECHO,), 0),
+    ],
+)
+def test_only_a_request_that_begins_with_all_fixed_messages_is_marked(
+    make_client, messages, marked
+):
+    client = make_client(fixed_messages=FIXED)
+    text, _ = run(lambda c: c.complete(GenerateRequest(messages=messages)), client)
+    assert json.loads(text)["prefix_messages"] == marked
+
+
+def test_without_fixed_messages_nothing_is_marked(make_client):
+    text, _ = run(lambda c: c.complete(ask("echo")), make_client())
+    assert json.loads(text)["prefix_messages"] == 0

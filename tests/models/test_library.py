@@ -12,6 +12,7 @@ from models.library import (
     list_models,
     model_path,
     partial_bytes,
+    prefix_folder,
     remember_provenance,
     remove_model,
     require_model,
@@ -54,7 +55,13 @@ def test_removing_takes_everything_of_that_model_and_nothing_else(tmp_path):
     model_path(tmp_path, "other").write_bytes(b"2")
     place = tmp_path / "partial" / ENTRY.id
     place.mkdir(parents=True)
+    states = prefix_folder(tmp_path)
+    states.mkdir()
+    mine, others = states / f"{ENTRY.id}.0a1b.state", states / f"{ENTRY.id}-2.0a1b.state"
+    mine.write_bytes(b"3")
+    others.write_bytes(b"4")
     assert remove_model(tmp_path, f"local:{ENTRY.id}") is True
     assert remove_model(tmp_path, ENTRY.id) is False
     assert not place.exists()
     assert model_path(tmp_path, "other").exists()
+    assert (mine.exists(), others.exists()) == (False, True)

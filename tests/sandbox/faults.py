@@ -24,7 +24,6 @@ class FaultyFileSystem(FileSystem):
     at: int = -1
     error: int | None = None
     after: bool = False
-    only: str = ""
     calls: list[str] = field(default_factory=list)
 
     def _call(self, name: str, real: Callable[[], object]) -> object:

@@ -119,7 +119,13 @@ def replace_empty_folder(stage: Stage) -> None:
     stage.rename("a", "empty")
 
 
+def folder_over_emptied_folder(stage: Stage) -> None:
+    stage.unlink("b/x")
+    stage.rename("a", "b")
+
+
 PROGRAMS = [
+    folder_over_emptied_folder,
     swap,
     rotate,
     swap_folders,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
-from sandbox.errors import ProgramFaultError
+from sandbox.effects import Effect
+from sandbox.errors import ProgramFaultError, SandboxUnavailableError
 from sandbox.limits import Limits
 from sandbox.outcome import CallBatch, Printed, StopToken
 from sandbox.pool import SandboxPool
+from sandbox.ports import Verdict
+from sandbox.program import prepare
 from tests.sandbox.running import (
     AllowAll,
     DenyKind,
@@ -122,8 +126,6 @@ def test_a_refusal_names_the_allowed_folder(folder: Path, pool: SandboxPool) -> 
 
 
 def test_a_syntax_error_has_a_line_and_a_hint() -> None:
-    from sandbox.program import prepare
-
     with pytest.raises(ProgramFaultError) as caught:
         prepare("x = 1\nif x\n    print(x)\n")
     assert caught.value.fault.type == "SyntaxError"
@@ -358,3 +360,43 @@ def test_a_run_leaves_no_trace_of_the_one_before(folder: Path, pool: SandboxPool
     fault = run_here("print(leaked)\n", folder, pool).outcome.fault
     assert fault is not None
     assert fault.type == "NameError"
+
+
+def test_text_given_to_eval_cannot_touch_files(folder: Path, pool: SandboxPool) -> None:
+    ran = run_here("exec(\"open('a.txt', 'w')\")\n", folder, pool)
+    assert ran.outcome.fault is not None
+    assert ran.outcome.fault.type == "PermissionError"
+    assert ran.stage.changes().changes == ()
+
+
+def test_a_lost_worker_is_an_error_and_the_next_run_works(folder: Path, pool: SandboxPool) -> None:
+    class KillingGate(AllowAll):
+        def judge(self, effects: Sequence[Effect]) -> Verdict:
+            for child in psutil.Process().children(recursive=True):
+                child.kill()
+            return super().judge(effects)
+
+    with pytest.raises(SandboxUnavailableError):
+        run_here("open('a.txt').read()\n", folder, pool, gate=KillingGate())
+    assert run_here("open('a.txt').read()\n", folder, pool).outcome.value == "alpha\n"
+
+
+def test_line_ends_are_kept_when_asked_for(tmp_path: Path, pool: SandboxPool) -> None:
+    folder = tmp_path / "work"
+    fill(folder, {"dos.txt": "a\r\nb\r\n", "unix.txt": "a\nb"})
+    source = """
+for name in ['dos.txt', 'unix.txt']:
+    with open(name, newline='', encoding='utf-8') as f:
+        print([line for line in f], f.read())
+    with open(name) as f:
+        print(f.readlines())
+"""
+    lines = run_here(source, folder, pool).outcome.printed.splitlines()
+    assert lines[0] == "['a\\r\\n', 'b\\r\\n'] "
+    assert lines[1] == lines[3].replace("'b'", "'b\\n'") == "['a\\n', 'b\\n']"
+
+
+def test_a_class_of_the_program_is_shown_as_it_says(folder: Path, pool: SandboxPool) -> None:
+    source = "class E(Exception):\n    pass\ntry:\n    raise E('x')\nexcept E as e:\n"
+    source += "    print(type(e).__name__, e)\n"
+    assert run_here(source, folder, pool).outcome.printed == "E x\n"

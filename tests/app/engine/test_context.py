@@ -8,6 +8,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, TextPart, UserPromp
 
 from app.engine.context import Context, build_context
 from app.store.records import ProgramRecord, TurnRecord, TurnStatus
+from models.local import to_chat
 from models.prompt import load_prompt
 
 PROMPT = load_prompt("default")
@@ -52,12 +53,22 @@ def words(messages: list[ModelMessage]) -> list[str]:
     ]
 
 
-def test_the_beginning_is_the_same_in_every_chat_and_all_day() -> None:
+def test_the_beginning_is_the_same_in_every_chat_and_on_every_day() -> None:
     one = context_of("Count the files.")
-    other = context_of("Sort them.", now=NOW + timedelta(hours=9))
+    other = context_of("Sort them.", now=NOW + timedelta(days=1))
     assert one.instructions == other.instructions
     assert words(one.history) == words(other.history)
-    assert "Monday, 2024-05-06" in one.instructions
+    assert "Monday, 2024-05-06" in one.prompt
+    assert "Tuesday, 2024-05-07" in other.prompt
+
+
+def test_a_local_model_is_sent_the_fixed_messages_first() -> None:
+    context = context_of("Count the files.", turn("Sort them.", "print(1)"))
+    asked = ModelRequest(parts=[UserPromptPart(content=context.prompt)])
+    chat = to_chat([*context.history, asked], instructions=context.instructions)
+    fixed = PROMPT.fixed_messages()
+    assert chat[: len(fixed)] == fixed
+    assert chat[-1].content == context.prompt
 
 
 def test_each_worked_example_is_a_question_and_a_fenced_program() -> None:

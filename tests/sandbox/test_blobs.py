@@ -1,0 +1,70 @@
+"""The blob store: content by digest, written once, and tails that only grow."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox.blobs import BlobStore
+
+
+@pytest.fixture
+def blobs(tmp_path: Path) -> BlobStore:
+    return BlobStore(tmp_path / "blobs")
+
+
+def test_a_blob_comes_back_by_its_digest(blobs: BlobStore) -> None:
+    sha256, size_bytes = blobs.put(b"hello")
+    assert (sha256, size_bytes) == (hashlib.sha256(b"hello").hexdigest(), 5)
+    with blobs.open(sha256) as stream:
+        assert stream.read() == b"hello"
+
+
+def test_equal_contents_are_kept_once_whichever_way_they_came(blobs: BlobStore) -> None:
+    assert blobs.put(b"same") == blobs.put_stream(io.BytesIO(b"same"))
+    assert len(list(blobs.folder.glob("??/*"))) == 1
+    assert list((blobs.folder / "scratch").iterdir()) == []
+
+
+def test_a_stream_that_breaks_leaves_nothing_behind(blobs: BlobStore) -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError("unplugged")
+
+    with pytest.raises(OSError, match="unplugged"):
+        blobs.put_stream(Broken())
+    assert [path for path in blobs.folder.rglob("*") if path.is_file()] == []
+
+
+def test_collecting_keeps_what_is_named(blobs: BlobStore) -> None:
+    kept, _ = blobs.put(b"kept")
+    gone, _ = blobs.put(b"gone!")
+    assert blobs.collect(keep=[kept]) == 5
+    assert blobs.path_of(kept).exists()
+    assert not blobs.path_of(gone).exists()
+    blobs.delete(kept)
+    blobs.delete(kept)
+    with pytest.raises(FileNotFoundError):
+        blobs.open(kept)
+
+
+@given(
+    st.lists(st.binary(max_size=400_000), max_size=8),
+    st.integers(0, 2_000_000),
+    st.integers(0, 2_000_000),
+)
+def test_a_tail_reads_back_any_part_of_what_was_appended(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], start: int, length: int
+) -> None:
+    tail = BlobStore(tmp_path_factory.getbasetemp() / "tails").tail(owner=None)
+    for part in [*parts, b"x" * 600_000, b"y" * 600_000, *parts]:
+        tail.append(part)
+    whole = b"".join([*parts, b"x" * 600_000, b"y" * 600_000, *parts])
+    assert tail.size_bytes == len(whole)
+    end = min(len(whole), start + length)
+    assert tail.read(min(start, end), end) == whole[min(start, end) : end]
