@@ -228,7 +228,7 @@ class LocalStreamedResponse(StreamedResponse):
 
         A reply that repeated itself is ended by `stop` too: its program is not whole.
         """
-        if not self._calls_run_code or finish == "stopped":
+        if not self._calls_run_code or self._repeats or finish == "stopped":
             return ()
         program = extract_program(text)
         if not program.found:

@@ -11,7 +11,7 @@ from collections import Counter, deque
 _PHRASE_WORDS = 8
 _FORMER_TIMES = 2
 _LOOP_WORDS = 60
-_WORD = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(r"\w{1,20}|[^\w\s]")
 
 
 class RepetitionWatch:

@@ -70,7 +70,6 @@ class Composer(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._running = False
-        self._blocked = ""
         self._model_id = ""
         self._absent = False
         self._input = _Input()
@@ -129,11 +128,6 @@ class Composer(QFrame):
         if had_focus:
             self._input.setFocus()
 
-    def set_blocked(self, reason: str) -> None:
-        """Say why nothing can be sent, or "" if it can."""
-        self._blocked = reason
-        self._show_state()
-
     def set_models(self, models: Sequence[ModelStatus]) -> None:
         """Offer the models that are on this machine, and the way to get others."""
         self._model.clear()
@@ -164,7 +158,7 @@ class Composer(QFrame):
     def send(self) -> None:
         """Send what is written, if it can be sent now."""
         text = self.text().strip()
-        if not text or self._running or self._blocked:
+        if not text or self._running:
             return
         self._input.clear()
         self.sent.emit(text)
@@ -181,7 +175,4 @@ class Composer(QFrame):
     def _show_state(self) -> None:
         self._stop.setVisible(self._running)
         self._send.setVisible(not self._running)
-        self._send.setEnabled(bool(self.text().strip()) and not self._blocked)
-        self._send.setToolTip(
-            self._blocked or self.tr("Enter sends, Shift+Enter starts a new line")
-        )
+        self._send.setEnabled(bool(self.text().strip()))

@@ -161,7 +161,7 @@ class MainWindow(QMainWindow):
         """Load the icons and everything the engine knows; called once the window is shown."""
         load_icons()
         refresh_icons(self)
-        self._scroll_back = int(self._state.text("scroll") or 0)
+        self._scroll_back = self._state.number("scroll")
         self._session.load(self._state.text("chat"))
         QTimer.singleShot(0, self, warm)
 

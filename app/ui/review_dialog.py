@@ -149,6 +149,7 @@ class ReviewDialog(QDialog):
         tree = _ChangeTree()
         tree.setAccessibleName(self.tr("Changes"))
         tree.setUniformRowHeights(True)
+        tree.setIndentation(16)
         tree.setModel(self.model)
         tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         tree.setExpandsOnDoubleClick(True)
@@ -159,8 +160,8 @@ class ReviewDialog(QDialog):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(1, 200)
-        header.resizeSection(2, 100)
+        header.resizeSection(1, 190)
+        header.resizeSection(2, 118)
         tree.expandAll()
         for group in range(self.model.rowCount()):
             tree.setFirstColumnSpanned(group, QModelIndex(), True)

@@ -31,7 +31,6 @@ class RunPanel(QTabWidget):
         self._turn: TurnRecord | None = None
         self._folders: tuple[Folder, ...] = ()
         self._live_calls: dict[str, tuple[CallGroup, ...]] = {}
-        self._call_labels: dict[str, list[str]] = {}
         self._key: object = None
         page = QWidget()
         page.setProperty("role", "ground")

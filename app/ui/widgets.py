@@ -11,7 +11,7 @@ import html
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication, QIcon, QTextOption
 from PySide6.QtWidgets import (
     QFrame,
@@ -381,19 +381,3 @@ class ProblemBlock(QFrame):
         QGuiApplication.clipboard().setText(
             "\n".join(part for part in (problem.message, problem.hint, problem.details) if part)
         )
-
-
-class Clickable(QObject):
-    """Turns a click, Enter or Space on any widget into `clicked`."""
-
-    clicked = Signal()
-
-    def __init__(self, target: QWidget) -> None:
-        super().__init__(target)
-        target.installEventFilter(self)
-        target.setCursor(Qt.CursorShape.PointingHandCursor)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.MouseButtonRelease:
-            self.clicked.emit()
-        return super().eventFilter(watched, event)

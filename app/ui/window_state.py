@@ -33,6 +33,11 @@ class WindowState:
         """A saved yes or no."""
         return (self.text(key) or ("yes" if default else "no")) == "yes"
 
+    def number(self, key: str) -> int:
+        """A saved whole number, or 0."""
+        value = self.text(key)
+        return int(value) if value.isascii() and value.isdigit() else 0
+
     @property
     def theme(self) -> ThemeChoice:
         """The theme of the first paint, before the settings are known."""

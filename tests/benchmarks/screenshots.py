@@ -148,6 +148,8 @@ def review(studio: Studio) -> None:
     studio.window.dialogs.show_review(studio.window.transcript.model.shown()[0])
     dialog = studio.window.dialogs.review
     assert dialog is not None
+    if studio.window.width() >= dialog.width():
+        dialog.resize(1040, 680)
     wait()
     for group in range(dialog.model.rowCount()):
         top = dialog.model.index(group, 0)

@@ -11,6 +11,7 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
     PartStartEvent,
+    RetryPromptPart,
     SystemPromptPart,
     TextPart,
     TextPartDelta,
@@ -23,7 +24,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from models.errors import ModelCrashedError, ModelError
-from models.local import LocalModel, to_chat
+from models.local import REPEATED, LocalModel, to_chat
 from models.protocol import ChatMessage
 
 PROGRAM = "say Here:\n```python\nprint(1)\n```\nThat is it."
@@ -239,3 +240,47 @@ def test_a_call_that_another_model_made_without_words_is_told_as_its_program():
     chat = to_chat(history)
     assert chat[1] == ChatMessage(role="assistant", content="```python\nprint(1)\n```")
     assert chat[2].content == '{"n":1}'
+
+
+def test_a_failed_try_is_taken_out_of_what_the_model_sees():
+    chat = to_chat(
+        [
+            ModelRequest(parts=[UserPromptPart(content="Do it.")]),
+            ModelResponse(parts=[TextPart(content="```python\nbad()\n```")]),
+            ModelRequest(parts=[RetryPromptPart(content="NameError: bad", tool_name="run_code")]),
+            ModelResponse(parts=[TextPart(content="```python\nworse()\n```")]),
+            ModelRequest(parts=[RetryPromptPart(content="NameError: worse", tool_name="run_code")]),
+        ]
+    )
+    assert chat == (
+        ChatMessage(role="user", content="Do it.\n\nNameError: bad\n\nNameError: worse"),
+    )
+
+
+def test_each_further_try_is_sampled_more_freely(make_client):
+    async def scenario(model):
+        temperatures = []
+        messages = [ModelRequest(parts=[UserPromptPart(content="echo")])]
+        for _ in range(4):
+            settings = ModelSettings(temperature=0.2)
+            response = await model.request(messages, settings, ModelRequestParameters())
+            temperatures.append(json.loads(response.parts[0].content)["temperature"])
+            messages = [*messages, ModelRequest(parts=[RetryPromptPart(content="again")])]
+        return temperatures
+
+    first, *further = run(scenario, make_client())
+    assert first == 0.2
+    assert further == sorted(further)
+    assert first < further[0] < further[-1]
+
+
+def test_a_reply_that_goes_round_in_circles_is_ended_and_calls_nothing(make_client):
+    calls = []
+
+    async def scenario(model):
+        loop = '".txt", ".csv", ' * 60
+        return await agent_with_run_code(model, calls).run(f"say ```python\nx = [{loop}]\n```")
+
+    result = run(scenario, make_client())
+    assert calls == []
+    assert result.all_messages()[-1].provider_details[REPEATED] is True

@@ -41,3 +41,7 @@ with open("b.csv", "w", newline="", encoding="utf-8") as f:
 print(f"Copied {len(rows)} rows.")
 """
     assert not fed(program + "Here it is again, corrected:\n" + program)
+
+
+def test_one_word_without_end_is_a_loop_too() -> None:
+    assert fed("x = '" + "A" * 5000)

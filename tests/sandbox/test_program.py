@@ -124,3 +124,17 @@ def test_every_kept_byte_leads_back_to_itself(case: tuple[bytes, list[Edit]]) ->
     }
     for old in kept:
         assert text[found[old]] == source[old]
+
+
+def test_a_last_line_that_prints_and_is_not_python_is_left_out() -> None:
+    program = prepare('x = 1\nprint(f"{len(list(x)} things}")\n')
+    assert "print" not in program.repaired
+    assert program.notes[0] == "left out a last print that is not valid Python"
+
+
+@pytest.mark.parametrize(
+    "source", ["x = 1\nprint(x", "x = (1\nprint(f'{x')", "for x in y:\n    print(f'{x')"]
+)
+def test_a_program_that_was_cut_off_or_is_broken_elsewhere_is_refused(source: str) -> None:
+    with pytest.raises(ProgramFaultError):
+        prepare(source)

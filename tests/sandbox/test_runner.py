@@ -72,6 +72,31 @@ FAULTS: dict[str, tuple[str, str, int | None, str]] = {
         4,
         "'name', 'age'",
     ),
+    "a wrong separator": (
+        "import csv\nwith open('b.csv', encoding='utf-8', newline='') as f:\n"
+        "    rows = list(csv.DictReader(f, delimiter=';'))\nprint(rows[0]['name'])\n",
+        "KeyError",
+        4,
+        "separated by ','",
+    ),
+    "fields of the wrong writer": (
+        "import csv\nwith open('o.csv', 'w') as f:\n    csv.writer(f, fieldnames=['a'])\n",
+        "TypeError",
+        3,
+        "writer.writerow(columns)",
+    ),
+    "a path that should be a date": (
+        "from pathlib import Path\nPath('2020-01-01').timestamp()\n",
+        "AttributeError",
+        2,
+        "datetime(2020, 1, 31)",
+    ),
+    "a list in which nothing was found": (
+        "found = [x for x in ['an error'] if x.startswith('error')]\nprint(found[0])\n",
+        "IndexError",
+        2,
+        "only look at the beginning",
+    ),
     "a wrong name": ("total = 1\nprint(totl)\n", "NameError", 2, "'total'"),
     "a wrong function": ("def count(x):\n    return x\ncuont(1)\n", "NameError", 3, "'count'"),
     "a wrong method": ("'abc'.uper()\n", "AttributeError", 1, "'upper'"),
@@ -400,3 +425,22 @@ def test_a_class_of_the_program_is_shown_as_it_says(folder: Path, pool: SandboxP
     source = "class E(Exception):\n    pass\ntry:\n    raise E('x')\nexcept E as e:\n"
     source += "    print(type(e).__name__, e)\n"
     assert run_here(source, folder, pool).outcome.printed == "E x\n"
+
+
+READS = {
+    "with commas": ("list(csv.reader(f))", True),
+    "with its separator": ("list(csv.reader(f, delimiter=';'))", False),
+    "with its separator by hand": ("[line.split(';') for line in f]", False),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_table_read_with_the_wrong_separator_is_doubted(
+    name: str, folder: Path, pool: SandboxPool
+) -> None:
+    read, doubted = READS[name]
+    (folder / "d.csv").write_text("name;age\nAnn;3\n", encoding="utf-8")
+    source = f"import csv\nwith open('d.csv', newline='') as f:\n    rows = {read}\n"
+    outcome = run_here(source, folder, pool).outcome
+    doubt = "d.csv is separated by ';': read it with delimiter=';'."
+    assert outcome.doubts == ((doubt,) if doubted else ())
