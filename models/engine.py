@@ -109,7 +109,11 @@ class _CountedLlama(llama_cpp.Llama):
         read = llama_cpp.llama_state_seq_set_data(
             self._ctx.ctx, cast("Any", buffer), len(state), _SEQUENCE
         )
-        if read != len(state):
+        del buffer
+        # What was read has to end where the tokens do; an empty state is "read" too.
+        memory = llama_cpp.llama_get_memory(self._ctx.ctx)
+        last = llama_cpp.llama_memory_seq_pos_max(memory, _SEQUENCE) if memory else -1
+        if read != len(state) or last != len(tokens) - 1:
             self.forget()
             return False
         self.input_ids[: len(tokens)] = tokens

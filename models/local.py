@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
     ModelRequestPart,
     ModelResponse,
     ModelResponseStreamEvent,
-    RetryPromptPart,
+    RetryFeedbackPart,
     SystemPromptPart,
     TextContent,
     TextPart,
@@ -112,6 +112,15 @@ class LocalModel(Model[None]):
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
         chat = self._chat(messages, parameters)
         return RequestUsage(input_tokens=await self._client.count_tokens(messages=chat))
+
+    def prepare_messages(
+        self,
+        messages: list[ModelMessage],
+        model_request_parameters: ModelRequestParameters | None = None,
+    ) -> list[ModelMessage]:
+        """The history for `request`; what a reply is answered with stays without its framing."""
+        plain = [_plain_feedback(message) for message in messages]
+        return super().prepare_messages(plain, model_request_parameters)
 
     async def request(
         self,
@@ -284,7 +293,7 @@ def to_chat(messages: Sequence[ModelMessage], *, instructions: str = "") -> tupl
                 if isinstance(part, SystemPromptPart):
                     system.append(part.content)
                 elif content := _request_text(part):
-                    if isinstance(part, RetryPromptPart):
+                    if _is_retry(part):
                         _drop_reply(rows)
                     rows.append(("user", content))
         else:
@@ -298,6 +307,29 @@ def to_chat(messages: Sequence[ModelMessage], *, instructions: str = "") -> tupl
         else:
             chat.append(ChatMessage(role=role, content=content))
     return tuple(chat)
+
+
+class _FeedbackPart(UserPromptPart):
+    """What a reply that called nothing is answered with."""
+
+
+def _is_retry(part: ModelRequestPart) -> bool:
+    return isinstance(part, _FeedbackPart) or (
+        isinstance(part, ToolReturnPart) and part.outcome == "retried"
+    )
+
+
+def _plain_feedback(message: ModelMessage) -> ModelMessage:
+    """Feedback on a reply as the user's plain words, without pydantic-ai's framing."""
+    if not isinstance(message, ModelRequest):
+        return message
+    parts = [
+        _FeedbackPart(content=part.content)
+        if isinstance(part, RetryFeedbackPart) and isinstance(part.content, str)
+        else part
+        for part in message.parts
+    ]
+    return replace(message, parts=parts)
 
 
 def _drop_reply(rows: list[_Row]) -> None:
@@ -317,11 +349,8 @@ def _request_text(part: ModelRequestPart) -> str:
         case ToolReturnPart():
             # Plain words: a small model reads an error wrapped in JSON as data.
             return part.model_response_str(wrap_if_error=False)
-        case RetryPromptPart(content=str(content)):
-            # Without pydantic-ai's "Fix the errors and try again": the words say it already.
-            return content
         case _:
-            # Retries of several kinds, which all know how they are told to a model.
+            # Parts of other kinds, some of which know how they are told to a model.
             tell = getattr(part, "model_response", None)
             return str(tell()) if callable(tell) else ""
 
@@ -342,7 +371,7 @@ def _response_words(message: ModelResponse) -> list[str]:
 def _failed_tries(messages: Sequence[ModelMessage]) -> int:
     """How many tries at the last request have failed."""
     return sum(
-        isinstance(part, RetryPromptPart)
+        _is_retry(part)
         for message in messages
         if isinstance(message, ModelRequest)
         for part in message.parts

@@ -25,6 +25,7 @@ from sandbox.blobs import CHUNK_BYTES, BlobStore
 from sandbox.changeset import Change, ChangeSet, select, to_json
 from sandbox.commit_plan import HELD, SAVED, Draft, Planner, Preparation
 from sandbox.errors import CommitError
+from sandbox.locks import locked
 from sandbox.stage_paths import Boundary, FolderGrant
 from sandbox.transaction import FileSystem, Journal, Place, Plan, Step, Transaction
 from sandbox.tree import base_of
@@ -32,6 +33,7 @@ from sandbox.verify import Conflict, Layout, Verifier, conflict
 
 COMMIT_JOURNAL = "commit.jsonl"
 UNDO_JOURNAL = "undo.jsonl"
+REDO_JOURNAL = "redo.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,19 +67,38 @@ def commit(
     """
     fs = fs or FileSystem()
     undo_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fitting, conflicts = verified(change_set, grants)
-    if fitting.changes:
-        try:
+    with locked(_roots_of(change_set, grants)):
+        fitting, conflicts = verified(change_set, grants)
+        if fitting.changes:
             try:
-                _apply(fitting, blobs, undo_folder, grants, fs, apart=False)
+                _apply_anywhere(fitting, blobs, undo_folder, grants, fs)
             except OSError as error:
-                if error.errno != errno.EXDEV:
-                    raise
-                _apply(fitting, blobs, undo_folder, grants, fs, apart=True)
-        except OSError as error:
-            raise explained(error) from error
+                raise explained(error) from error
     undo = UndoRecord(folder=undo_folder)
     return CommitReport(applied=fitting.changes, conflicts=conflicts, undo=undo)
+
+
+def _roots_of(change_set: ChangeSet, grants: Sequence[FolderGrant]) -> list[str]:
+    """The granted folders in which something changes."""
+    boundary = Boundary(grants)
+    paths = {path for c in change_set.changes for path in (c.path, c.final_path)}
+    return sorted({root for path in paths if (root := boundary.root_of(path)) is not None})
+
+
+def _apply_anywhere(
+    change_set: ChangeSet,
+    blobs: BlobStore,
+    undo_folder: Path,
+    grants: Sequence[FolderGrant],
+    fs: FileSystem,
+) -> None:
+    """Apply; between mounts of one device, where names cannot go across, with folders apart."""
+    try:
+        _apply(change_set, blobs, undo_folder, grants, fs, apart=False)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _apply(change_set, blobs, undo_folder, grants, fs, apart=True)
 
 
 def recover(undo_folder: Path, *, fs: FileSystem | None = None) -> bool:
@@ -87,11 +108,16 @@ def recover(undo_folder: Path, *, fs: FileSystem | None = None) -> bool:
     """
     fs = fs or FileSystem()
     found = False
-    for name in (UNDO_JOURNAL, COMMIT_JOURNAL):
-        try:
-            found |= Transaction(Journal(undo_folder / name, fs), fs).recover()
-        except OSError as error:
-            raise explained(error) from error
+    for name in (REDO_JOURNAL, UNDO_JOURNAL, COMMIT_JOURNAL):
+        journal = Journal(undo_folder / name, fs)
+        records = journal.read()
+        if "plan" not in records or "ended" in records:
+            continue
+        with locked(records["plan"]["facts"]["roots"]):
+            try:
+                found |= Transaction(journal, fs).recover()
+            except OSError as error:
+                raise explained(error) from error
     return found
 
 
@@ -138,12 +164,18 @@ def _apply(
         holds=passing,
         lasting=(held, saved),
         watched=tuple(item["before"] for item in times),
-        facts={"changes": to_json(change_set), "folder_times": times},
+        facts={
+            "number": 1,
+            "changes": to_json(change_set),
+            "folder_times": times,
+            "roots": _roots_of(change_set, grants),
+            "repeatable": not any(item.kind == "copy" for item in draft.preparations),
+        },
     )
 
     def finish(steps: tuple[Step, ...]) -> dict[str, Any]:
         _reset_hold_parents(passing, steps, times, fs)
-        return {"states": _states(change_set.changes), "folder_times": _present_times(times)}
+        return {"states": states(change_set.changes), "folder_times": present_times(times)}
 
     journal = Journal(undo_folder / COMMIT_JOURNAL, fs)
     Transaction(journal, fs).run(plan, lambda: _prepare(draft, blobs, fs), finish)
@@ -176,6 +208,8 @@ def _write_content(item: Preparation, blobs: BlobStore, fs: FileSystem) -> None:
         if change.blob is not None:
             with blobs.open(change.blob) as source:
                 _copy_range(source, handle, os.fstat(source.fileno()).st_size, fs)
+        if change.size_after not in (None, os.fstat(handle).st_size):
+            raise OSError(errno.EIO, "The staged content is damaged", change.final_path)
         fs.fsync(handle)
     finally:
         os.close(handle)
@@ -284,7 +318,7 @@ def _follow(path: str, moves: dict[str, str | None]) -> str:
     return path
 
 
-def _present_times(times: list[dict[str, Any]]) -> dict[str, int]:
+def present_times(times: list[dict[str, Any]]) -> dict[str, int]:
     present: dict[str, int] = {}
     for item in times:
         with contextlib.suppress(OSError):
@@ -305,14 +339,14 @@ def _reset_hold_parents(
                 fs.utime(item["before"], item["mtime_ns"])
 
 
-def _states(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
+def states(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
     """How each entry that is there afterwards looks, by change id."""
-    states: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for change in changes:
         if change.kind not in ("delete", "rmdir"):
             with contextlib.suppress(PermissionError):  # in a folder that was just closed
-                states[change.id] = asdict(base_of(os.lstat(change.final_path)))
-    return states
+                found[change.id] = asdict(base_of(os.lstat(change.final_path)))
+    return found
 
 
 def explained(error: OSError) -> CommitError:

@@ -60,6 +60,8 @@ class Hints:
                     "Nothing was found, because startswith and re.match only look at the beginning "
                     "of a text: use `in` or re.search."
                 )
+            case "ValueError" if "is empty" in message or "empty sequence" in message:
+                return _FIXED["IndexError"]
             case "TypeError" if "'fieldnames'" in message:
                 return (
                     "csv.writer has no fieldnames: write the header with writer.writerow(columns), "

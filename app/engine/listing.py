@@ -24,6 +24,8 @@ _TAIL_TOKENS = 40
 _PEEK_BYTES = 600
 _PEEK_FILE_BYTES = 4 * 1024 * 1024
 _PEEK_LINES = 3
+_LONG_PEEK_LINES = 8
+_LONG_PEEKS = 2
 _PEEK_LINE_CHARS = 100
 _PEEK_FILES = 8
 _PEEKS_PER_GROUP = 2
@@ -162,11 +164,12 @@ def _peeks(stage: Stage, root: str, items: Sequence[_Item], budget: int) -> Iter
     """First lines of text files, the most relevant first, while there is room."""
     counts: Counter[tuple[str, str]] = Counter()
     for item in _by_relevance(items):
-        if sum(counts.values()) >= _PEEK_FILES or budget <= 0:
+        if counts.total() >= _PEEK_FILES or budget <= 0:
             return
         if counts[item.group] >= _PEEKS_PER_GROUP:
             continue
-        lines = _peek(stage, f"{root}/{item.path}", item)
+        most = _LONG_PEEK_LINES if counts.total() < _LONG_PEEKS else _PEEK_LINES
+        lines = _peek(stage, f"{root}/{item.path}", item, most)
         text = "\n".join([f"First lines of {_shown(item.path)}{_separator(item, lines)}:", *lines])
         cost = estimate_tokens(text)
         if lines and cost <= budget:
@@ -185,8 +188,8 @@ def _separator(item: _Item, lines: Sequence[str]) -> str:
     return ""
 
 
-def _peek(stage: Stage, path: str, item: _Item) -> list[str]:
-    """The first lines of a text file, indented so that they stand apart; empty for others."""
+def _peek(stage: Stage, path: str, item: _Item, most: int) -> list[str]:
+    """The first lines of a text file, `most` of them, indented so that they stand apart."""
     suffix = PurePosixPath(item.path).suffix.lower()
     if item.is_dir or suffix not in _TEXT_SUFFIXES or not 0 < item.size_bytes <= _PEEK_FILE_BYTES:
         return []
@@ -205,7 +208,7 @@ def _peek(stage: Stage, path: str, item: _Item) -> list[str]:
     if item.size_bytes > _PEEK_BYTES and len(lines) > 1:
         lines.pop()  # cut in the middle
     filled = [line for line in lines if line.strip()]
-    return [f"    {line[:_PEEK_LINE_CHARS]}" for line in filled[:_PEEK_LINES]]
+    return [f"    {line[:_PEEK_LINE_CHARS]}" for line in filled[:most]]
 
 
 def _plain(item: _Item) -> str:

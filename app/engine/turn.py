@@ -237,7 +237,7 @@ class LiveTurn:
                         )
                     )
             usage = events.usage
-            details = events.response.provider_details or {}
+            details: dict[str, Any] = events.response.provider_details or {}
         self._progress.looped = REPEATED in details
         self._journal_step("replied", chars=sum(map(len, text)), model=model.model_name)
         self._update(

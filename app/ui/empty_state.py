@@ -43,6 +43,7 @@ class EmptyState(QScrollArea):
         self.setWidgetResizable(True)
         self.setAccessibleName(self.tr("New chat"))
         self._model_id = ""
+        self._shown_folders: object = None
         page = QWidget()
         page.setProperty("role", "ground")
         outer = row(page)
@@ -77,6 +78,10 @@ class EmptyState(QScrollArea):
 
     def show_folders(self, folders: Sequence[Folder], recent: Sequence[str]) -> None:
         """Show this chat's folders; `recent`: paths of other chats to offer."""
+        shown = (tuple(folders), tuple(recent[:RECENT_SHOWN]))
+        if shown == self._shown_folders:
+            return
+        self._shown_folders = shown
         self._examples.setVisible(bool(folders))
         clear(self._recent)
         if folders:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from app.store.records import ChatRecord, Folder
 from app.ui import words
@@ -180,14 +180,27 @@ class FolderList(QFrame):
         self.show_folders(())
 
     def show_folders(self, folders: Sequence[Folder]) -> None:
-        """Show the folders with their rights."""
+        """Show the folders with their rights; the keyboard's place among them stays."""
+        if self._rows.count() and tuple(folders) == self._folders:
+            return
         self._folders = tuple(folders)
+        focused = next((n for n, one in enumerate(self._buttons()) if one.hasFocus()), None)
         clear(self._rows)
         if not folders:
             text = self.tr("None yet: programs can touch nothing.")
             self._rows.addWidget(label(text, "muted", wrap=True))
         for folder in self._folders:
             self._rows.addWidget(self._row(folder))
+        buttons = self._buttons()
+        if focused is not None and buttons:
+            again = buttons[min(focused, len(buttons) - 1)]
+            QTimer.singleShot(0, again, again.setFocus)  # once it is shown
+
+    def _buttons(self) -> list[QPushButton]:
+        """The buttons in the rows, in order; not those of rows that are on their way out."""
+        rows = (self._rows.itemAt(number) for number in range(self._rows.count()))
+        widgets = [item.widget() for item in rows if item is not None]
+        return [one for widget in widgets if widget for one in widget.findChildren(QPushButton)]
 
     def _row(self, folder: Folder) -> QWidget:
         whole = frame("side")

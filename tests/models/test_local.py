@@ -11,7 +11,6 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelResponse,
     PartStartEvent,
-    RetryPromptPart,
     SystemPromptPart,
     TextPart,
     TextPartDelta,
@@ -242,14 +241,18 @@ def test_a_call_that_another_model_made_without_words_is_told_as_its_program():
     assert chat[2].content == '{"n":1}'
 
 
+def retried(text):
+    return ToolReturnPart(tool_name="run_code", content=text, tool_call_id="1", outcome="retried")
+
+
 def test_a_failed_try_is_taken_out_of_what_the_model_sees():
     chat = to_chat(
         [
             ModelRequest(parts=[UserPromptPart(content="Do it.")]),
             ModelResponse(parts=[TextPart(content="```python\nbad()\n```")]),
-            ModelRequest(parts=[RetryPromptPart(content="NameError: bad", tool_name="run_code")]),
+            ModelRequest(parts=[retried("NameError: bad")]),
             ModelResponse(parts=[TextPart(content="```python\nworse()\n```")]),
-            ModelRequest(parts=[RetryPromptPart(content="NameError: worse", tool_name="run_code")]),
+            ModelRequest(parts=[retried("NameError: worse")]),
         ]
     )
     assert chat == (
@@ -259,19 +262,37 @@ def test_a_failed_try_is_taken_out_of_what_the_model_sees():
 
 def test_each_further_try_is_sampled_more_freely(make_client):
     async def scenario(model):
-        temperatures = []
-        messages = [ModelRequest(parts=[UserPromptPart(content="echo")])]
-        for _ in range(4):
+        async def ask(tries: int) -> float:
+            again = [ModelRequest(parts=[retried("again")]) for _ in range(tries)]
+            messages = [ModelRequest(parts=[UserPromptPart(content="echo this")]), *again]
             settings = ModelSettings(temperature=0.2)
             response = await model.request(messages, settings, ModelRequestParameters())
-            temperatures.append(json.loads(response.parts[0].content)["temperature"])
-            messages = [*messages, ModelRequest(parts=[RetryPromptPart(content="again")])]
-        return temperatures
+            return json.loads(response.parts[0].content)["temperature"]
+
+        return [await ask(tries) for tries in range(4)]
 
     first, *further = run(scenario, make_client())
     assert first == 0.2
     assert further == sorted(further)
     assert first < further[0] < further[-1]
+
+
+def test_feedback_on_a_reply_without_a_program_is_told_in_plain_words(make_client):
+    async def scenario(model):
+        agent = Agent(model, retries=2)
+        seen = []
+
+        @agent.output_validator
+        def check(text: str) -> str:
+            seen.append(text)
+            if len(seen) == 1:
+                raise ModelRetry("Write a program.")
+            return text
+
+        await agent.run("say nothing")
+        return seen
+
+    assert run(scenario, make_client()) == ["nothing", "nothing\n\nWrite a program."]
 
 
 def test_a_reply_that_goes_round_in_circles_is_ended_and_calls_nothing(make_client):

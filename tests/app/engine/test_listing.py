@@ -38,6 +38,7 @@ def test_a_small_folder_is_listed_whole_with_first_lines(folder: Path) -> None:
         "    name;amount",
         "    Ann;3",
         "    Bob;4",
+        "    Cid;5",
     ]
 
 

@@ -399,3 +399,27 @@ def test_a_model_that_is_here_stands_in_for_a_default_that_is_not(
     stage.window.composer.set_text("Sort it")
     stage.window.composer.send()
     qtbot.waitUntil(lambda: stage.asked("new_chat") == [((), "local:small")])
+
+
+def test_the_keyboards_place_stays_when_rights_are_switched(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    stage = open_window(prepare=with_chat(samples.turn("done")))
+    open_first(stage, qtbot)
+    stage.window.activateWindow()
+    QCoreApplication.sendPostedEvents()
+    name = "Rights of Invoices: read"
+    rights = next(
+        one
+        for one in stage.window.sidebar.findChildren(QAbstractButton)
+        if one.accessibleName() == name
+    )
+    rights.setFocus()
+    qtbot.keyClick(rights, Qt.Key.Key_Space)
+
+    def moved() -> None:
+        focused = stage.window.focusWidget()
+        assert focused is not None
+        assert focused.accessibleName() == "Rights of Invoices: read and write"
+
+    qtbot.waitUntil(moved)
