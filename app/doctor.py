@@ -117,9 +117,8 @@ def _check_llama(_: Paths) -> Row:
 
 
 def _check_sandbox(_: Paths) -> Row:
-    from sandbox.pool import SandboxPool
-
     from sandbox.errors import SandboxError
+    from sandbox.pool import SandboxPool
 
     pool = SandboxPool()
     try:

@@ -1,8 +1,7 @@
 """Taking a committed change set back: contents, modes, times and empty folders as they were.
 
-Owns the way back from a commit's journal and which items stand against it. It is a transaction of
-its own, so a crash in an undo leaves either state. What the turn had created goes into the undo
-folder where that is on the same device. Thread: one worker thread; blocks on the disk.
+Owns which items stand against it; the way itself is `reversal.py`'s: a transaction of its own, so a
+crash in an undo leaves either state. Thread: one worker thread; blocks on the disk.
 """
 
 # ruff: noqa: PTH208
@@ -10,29 +9,19 @@ folder where that is on the same device. Thread: one worker thread; blocks on th
 
 from __future__ import annotations
 
-import contextlib
 import os
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sandbox.changeset import Base, Change, from_json
-from sandbox.commit import COMMIT_JOURNAL, UNDO_JOURNAL, copy_entry, explained
-from sandbox.commit_plan import HELD
+from sandbox.changeset import Base, Change
+from sandbox.commit import UNDO_JOURNAL
 from sandbox.errors import CommitError
+from sandbox.locks import locked
+from sandbox.redo import bases_of
+from sandbox.reversal import Done, latest, turn_back
 from sandbox.stage_paths import is_within
-from sandbox.transaction import (
-    FileSystem,
-    Journal,
-    Meta,
-    Place,
-    Plan,
-    Step,
-    Transaction,
-    read_steps,
-)
+from sandbox.transaction import FileSystem
 from sandbox.verify import Conflict, ConflictReason, conflict, difference
 
 
@@ -45,27 +34,30 @@ class UndoReport:
 
 
 def undo(undo_folder: Path, *, fs: FileSystem | None = None) -> UndoReport:
-    """Take back the commit kept in `undo_folder`.
+    """Take back the commit (or the redo) kept in `undo_folder`.
 
     An item that was changed since is named as a conflict and left as it is, with what hangs on it.
     CommitError when there is nothing to take back, or a fault let nothing be taken back.
     """
     fs = fs or FileSystem()
-    records = Journal(undo_folder / COMMIT_JOURNAL, fs).read()
-    if "done" not in records:
-        raise CommitError("There is nothing here to undo.", hint="It was never committed.")
-    journal = Journal(undo_folder / UNDO_JOURNAL, fs)
-    if "done" in journal.read():
-        raise CommitError("This was undone already.")
-    facts, after = records["plan"]["facts"], records["done"]["after"]
-    changes = from_json(facts["changes"]).changes
-    states = {key: Base(**value) for key, value in after["states"].items()}
-    conflicts = _Obstacles(changes, states).find()
-    kept = tuple(change for change in changes if change.id not in conflicts)
-    if kept:
-        _take_back(undo_folder, records, {change.id for change in kept}, journal, fs)
-    in_order = (conflicts[change.id] for change in changes if change.id in conflicts)
+    with locked(_applied(undo_folder, fs).roots):
+        done = _applied(undo_folder, fs)
+        states = {key: Base(**value) for key, value in done.after["states"].items()}
+        conflicts = _Obstacles(done.changes, states).find()
+        kept = tuple(change for change in done.changes if change.id not in conflicts)
+        if kept:
+            turn_back(undo_folder, done, kept, lambda: {"bases": bases_of(kept)}, fs)
+    in_order = (conflicts[change.id] for change in done.changes if change.id in conflicts)
     return UndoReport(restored=kept, conflicts=tuple(in_order))
+
+
+def _applied(undo_folder: Path, fs: FileSystem) -> Done:
+    done = latest(undo_folder, fs)
+    if done is None:
+        raise CommitError("There is nothing here to undo.", hint="It was never committed.")
+    if done.journal == UNDO_JOURNAL:
+        raise CommitError("This was undone already.")
+    return done
 
 
 class _Obstacles:
@@ -157,115 +149,3 @@ class _Obstacles:
             at, name = os.path.split(at)
             rest = f"/{name}{rest}"
         return path
-
-
-def _take_back(
-    undo_folder: Path,
-    records: dict[str, dict[str, Any]],
-    ids: set[str],
-    journal: Journal,
-    fs: FileSystem,
-) -> None:
-    steps, copies = _reversed_steps(read_steps(records), ids)
-    token = f"{time.time_ns():x}"
-    renamed = {h: f"{h}-{token}" for h in records["plan"]["holds"]}
-    steps = [_renamed(step, renamed) for step in steps]
-    copies = {_in_hold(path, renamed): saved for path, saved in copies.items()}
-    folder_times = records["plan"]["facts"]["folder_times"]
-    known = records["done"]["after"]["folder_times"]
-    due = [item for item in folder_times if _may_reset(item, known)]
-
-    def prepare() -> None:
-        for path, saved in copies.items():
-            copy_entry(saved, path, frozenset(), fs)
-
-    def finish(_: tuple[Step, ...]) -> dict[str, Any]:
-        _reset_times(due, fs)
-        return {"changes": sorted(ids)}
-
-    plan = Plan(
-        steps=tuple(steps),
-        holds=tuple(renamed.values()),
-        watched=tuple(item["after"] for item in due if item["after"] is not None),
-        facts={"due": due},
-    )
-    try:
-        Transaction(journal, fs).run(plan, prepare, finish)
-    except OSError as error:
-        raise explained(error) from error
-
-
-def _reversed_steps(steps: Sequence[Step], ids: set[str]) -> tuple[list[Step], dict[str, str]]:
-    """The steps back, last first, and the copies they need: path in a holding folder -> copy."""
-    back: list[Step] = []
-    copies: dict[str, str] = {}
-    for step in reversed(steps):
-        if step.change not in ids:
-            continue
-        if isinstance(step, Meta):
-            back.append(_reversed_meta(step))
-        elif step.keep is None:
-            if step.saved is not None:
-                copies[step.dst] = step.saved
-            inode = 0 if step.saved is not None else step.inode
-            back.append(Place(change=step.change, src=step.dst, dst=step.src, inode=inode))
-        else:
-            if step.saved is not None:
-                copies[step.keep] = step.saved
-            back.extend(_reversed_replacement(step, step.keep))
-    return back, copies
-
-
-def _reversed_replacement(step: Place, keep: str) -> list[Step]:
-    """What was put aside comes back; at one stroke where what replaced it goes aside itself."""
-    inode = 0
-    if step.saved is None:
-        with contextlib.suppress(OSError):
-            inode = os.lstat(keep).st_ino
-    if f"/{HELD}/" in step.src:
-        return [Place(change=step.change, src=keep, dst=step.dst, inode=inode, keep=step.src)]
-    return [
-        Place(change=step.change, src=step.dst, dst=step.src, inode=step.inode),
-        Place(change=step.change, src=keep, dst=step.dst, inode=inode),
-    ]
-
-
-def _reversed_meta(step: Meta) -> Meta:
-    return replace(
-        step,
-        mode=step.mode_before,
-        mode_before=step.mode,
-        mtime_ns=step.mtime_ns_before,
-        mtime_ns_before=step.mtime_ns,
-    )
-
-
-def _renamed(step: Step, renamed: dict[str, str]) -> Step:
-    """A step with the commit's passing holding folders replaced by this transaction's own."""
-    if isinstance(step, Meta) or not renamed:
-        return step
-    keep = _in_hold(step.keep, renamed) if step.keep is not None else None
-    src, dst = _in_hold(step.src, renamed), _in_hold(step.dst, renamed)
-    return replace(step, src=src, dst=dst, keep=keep)
-
-
-def _in_hold(path: str, renamed: dict[str, str]) -> str:
-    folder, name = os.path.split(path)
-    return f"{renamed[folder]}/{name}" if folder in renamed else path
-
-
-def _may_reset(item: dict[str, Any], known: dict[str, int]) -> bool:
-    """Whether a folder's time is still that of the commit, so that nobody else's is lost."""
-    if item["after"] is None:
-        return True
-    try:
-        return os.lstat(item["after"]).st_mtime_ns == known.get(item["after"])
-    except OSError:
-        return False
-
-
-def _reset_times(due: Sequence[dict[str, Any]], fs: FileSystem) -> None:
-    """Give folders the times of before; one that is not there has none to get."""
-    for item in due:
-        with contextlib.suppress(OSError):
-            fs.utime(item["before"], item["mtime_ns"])

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from app.engine import warm
-from app.engine.demo import make_demo
+from app.engine.demo import Demo, make_demo
 from app.engine.desk import TurnDesk, open_grants
 from app.engine.events import ChatsChanged, FetchEnded, Notice
 from app.engine.fetches import Fetches
@@ -132,11 +132,9 @@ class Engine:
         self._mailbox.post(ChatsChanged())
         return chat
 
-    async def demo_chat(self) -> tuple[ChatRecord, str]:
-        """A chat on a fresh copy of the demo folder, and the task to send in it."""
-        demo = await asyncio.to_thread(make_demo, self._paths)
-        chat = await self.new_chat([Folder(path=str(demo.folder))])
-        return chat, demo.task
+    async def demo(self) -> Demo:
+        """A fresh copy of the demo folder, and a task for it."""
+        return await asyncio.to_thread(make_demo, self._paths)
 
     async def set_folders(self, chat_id: str, folders: Sequence[Folder]) -> ChatRecord:
         """Replace a chat's folders. Raises: `AppError` for one that cannot be used."""

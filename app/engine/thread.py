@@ -61,7 +61,8 @@ class EngineThread:
         self._thread.join(timeout_s)
 
     async def _with_engine(self, make: Callable[[Engine], Coroutine[Any, Any, T]]) -> T:
-        return await make(await asyncio.wrap_future(self._engine))
+        engine = await asyncio.shield(asyncio.wrap_future(self._engine))
+        return await make(engine)
 
     async def _close(self) -> None:
         if self._engine.done() and self._engine.exception() is None:

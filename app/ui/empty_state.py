@@ -35,6 +35,7 @@ class EmptyState(QScrollArea):
     cancel_wanted = Signal(str)
     models_wanted = Signal()
     example_wanted = Signal(str)
+    demo_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +84,7 @@ class EmptyState(QScrollArea):
             return
         self._shown_folders = shown
         self._examples.setVisible(bool(folders))
+        self._demo.setVisible(not folders)
         clear(self._recent)
         if folders:
             names = ", ".join(words.home_path(folder.path) for folder in folders)
@@ -155,6 +157,12 @@ class EmptyState(QScrollArea):
         self._recent = row()
         self._recent.setAlignment(Qt.AlignmentFlag.AlignLeft)
         layout.addLayout(self._recent)
+        self._demo = button(
+            self.tr("Or try it on a demo folder, a copy that is yours to keep"),
+            "word",
+            on_click=self.demo_wanted.emit,
+        )
+        layout.addWidget(self._demo, 0, Qt.AlignmentFlag.AlignLeft)
         return card
 
     def _model_card(self) -> QWidget:

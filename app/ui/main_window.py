@@ -245,6 +245,8 @@ class MainWindow(QMainWindow):
         self.empty.cancel_wanted.connect(session.cancel_fetch)
         self.empty.models_wanted.connect(self.dialogs.show_models)
         self.empty.example_wanted.connect(self._take_example)
+        self.empty.demo_wanted.connect(session.open_demo)
+        session.suggested.connect(self._take_example)
         self.composer.sent.connect(self._send)
         self.composer.stop_wanted.connect(self._stop)
         self.composer.model_chosen.connect(session.choose_model)

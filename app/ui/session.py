@@ -27,6 +27,7 @@ from app.store.records import ChatRecord, ChatView, Folder, Problem, TurnRecord
 from app.ui.review_dialog import Decision, PreviewWish
 
 if TYPE_CHECKING:
+    from app.engine.demo import Demo
     from app.engine.engine import ModelStatus
     from app.engine.previews import Preview
     from app.settings import Settings
@@ -49,6 +50,7 @@ class Session(QObject):
     settings_changed = Signal(object)  # Settings
     notice_arrived = Signal(object)  # Notice
     problem_arrived = Signal(object)  # Problem
+    suggested = Signal(str)  # a request to put into the composer
     send_failed = Signal(str)  # the text, so that it is not lost
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -145,6 +147,15 @@ class Session(QObject):
         """Add a folder to this chat, to be read and written."""
         if all(folder.path != path for folder in self.folders):
             self.choose_folders((*self.folders, Folder(path=path)))
+
+    def open_demo(self) -> None:
+        """Take a fresh copy of the demo folder into this chat, and suggest its task."""
+
+        def made(demo: Demo) -> None:
+            self.add_folder(str(demo.folder))
+            self.suggested.emit(demo.task)
+
+        self._bridge.call(lambda engine: engine.demo(), made, owner=self)
 
     def choose_model(self, model_id: str) -> None:
         """Choose the model of this chat."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import struct
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from models.client import GenerateRequest, WorkerClient, WorkerSettings
-from models.protocol import ChatMessage, Done
+from models.protocol import ChatMessage, Done, Evaluating
 
 pytestmark = pytest.mark.real_model
 
@@ -42,7 +43,7 @@ def in_one_process(
     return run(scenario, model, folder, context_tokens=context_tokens)
 
 
-def run(scenario, model: Path, folder: Path | None, *, context_tokens: int = 2048):
+def run(scenario, model: Path, folder: Path | None, *, context_tokens: int = 2048, fixed=FIXED):
     """Run `scenario(client)` with a fresh worker."""
 
     async def guarded():
@@ -51,7 +52,7 @@ def run(scenario, model: Path, folder: Path | None, *, context_tokens: int = 204
                 path=model,
                 threads=1,
                 context_tokens=context_tokens,
-                fixed_messages=FIXED,
+                fixed_messages=fixed,
                 prefix_folder=folder,
             )
         )
@@ -183,6 +184,32 @@ def test_a_place_where_nothing_can_be_saved_harms_nothing(real_model, tmp_path, 
     (tmp_path / "file").write_bytes(b"not a folder")
     text, done = in_one_process(real_model, tmp_path / "file" / "prefix", ask(QUESTIONS[0]))[0]
     assert (text, done.restored_tokens) == (plain[0][0], 0)
+
+
+def test_stop_while_the_beginning_is_evaluated_takes_less_than_a_second_and_saves_nothing(
+    real_model, tmp_path
+):
+    long = (ChatMessage(role="system", content=RULES * 10),)
+
+    async def scenario(client):
+        request = GenerateRequest(messages=(*long, FIXED[1]), max_tokens=5)
+        started = 0.0
+        async for event in client.generate(request):
+            if isinstance(event, Evaluating) and not started:
+                started = time.monotonic()
+                stopping = asyncio.create_task(client.stop())
+        await stopping
+        took = time.monotonic() - started
+        text, _ = await client.complete(GenerateRequest(prompt="One, two,", max_tokens=3))
+        return event, took, text
+
+    done, took, text = run(
+        scenario, real_model, tmp_path / "prefix", context_tokens=4096, fixed=long
+    )
+    assert (done.finish, done.first_token_s) == ("stopped", None)
+    assert took < 1
+    assert text
+    assert not (tmp_path / "prefix").exists()
 
 
 def test_what_is_saved_holds_nothing_that_a_person_wrote(real_model, folder):

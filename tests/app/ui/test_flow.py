@@ -186,3 +186,15 @@ def test_a_folder_that_does_not_exist_is_said_and_the_request_is_kept(
     qtbot.waitUntil(lambda: stage.window.notice.isVisible(), timeout=WAIT_MS)
     assert "gone" in stage.window.notice.text()
     assert stage.window.composer.text() == "Put the pictures away"
+
+
+def test_the_demo_brings_a_folder_of_its_own_and_a_task(
+    open_window: OpenWindow, qtbot: QtBot, drydock_home: Path
+) -> None:
+    stage = open_window(make=maker(drydock_home, Script([])))
+    press(stage.window.empty, "Or try it on a demo folder, a copy that is yours to keep")
+    qtbot.waitUntil(lambda: bool(stage.window.composer.text()), timeout=WAIT_MS)
+    (granted,) = stage.window._session.folders
+    assert Path(granted.path).is_relative_to(drydock_home / "demo")
+    assert "invoice_1043.txt" in listing(Path(granted.path))
+    assert "Pictures" in stage.window.composer.text()
