@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError
 from sandbox.limits import Limits
+from sandbox.retention import Policy
 
 
 class _Page(BaseModel):
@@ -48,6 +49,20 @@ class SandboxSettings(_Page):
         )
 
 
+class UndoSettings(_Page):
+    """How long undo is kept, and in how much space; 0: without bound."""
+
+    keep_days: int = Field(default=30, ge=0, le=3650)
+    keep_mib: int = Field(default=10_240, ge=0, le=104_857_600)
+
+    def policy(self) -> Policy:
+        """The same as the sandbox wants it."""
+        return Policy(
+            age_s=self.keep_days * 86_400.0 or None,
+            size_bytes=self.keep_mib * 1024 * 1024 or None,
+        )
+
+
 class Settings(_Page):
     """All settings, one page a topic."""
 
@@ -55,6 +70,7 @@ class Settings(_Page):
     default_model: str = "local:qwen2.5-coder-1.5b"
     model: ModelSettings = ModelSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    undo: UndoSettings = UndoSettings()
 
 
 def load_settings(path: Path) -> Settings:

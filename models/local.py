@@ -235,16 +235,17 @@ class LocalStreamedResponse(StreamedResponse):
     def _program_call(self, text: str, finish: Finish) -> Sequence[ModelResponseStreamEvent]:
         """The call that the program in `text` stands for; a stopped reply calls nothing.
 
-        A reply that repeated itself is ended by `stop` too: its program is not whole.
+        A reply that repeated itself calls its program only if that is whole but for a last print.
         """
-        if not self._calls_run_code or self._repeats or finish == "stopped":
+        if not self._calls_run_code or (finish == "stopped" and not self._repeats):
             return ()
         program = extract_program(text)
-        if not program.found:
+        source = _without_last_print(program.source) if self._repeats else program.source
+        if not program.found or not source:
             return ()
         return (
             self._parts_manager.handle_tool_call_part(
-                vendor_part_id=RUN_CODE, tool_name=RUN_CODE, args={"source": program.source}
+                vendor_part_id=RUN_CODE, tool_name=RUN_CODE, args={"source": source}
             ),
         )
 
@@ -275,6 +276,12 @@ class LocalStreamedResponse(StreamedResponse):
     def timestamp(self) -> datetime:
         """When the reply began."""
         return self._timestamp
+
+
+def _without_last_print(source: str) -> str:
+    """A program without the print at its end; empty when it does not end with one."""
+    before, _, last = source.rstrip().rpartition("\n")
+    return f"{before}\n" if last.startswith("print(") else ""
 
 
 def to_chat(messages: Sequence[ModelMessage], *, instructions: str = "") -> tuple[ChatMessage, ...]:

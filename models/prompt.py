@@ -37,6 +37,7 @@ class Prompt:
     reminder: str
     examples: tuple[Example, ...]
     retry: str
+    correct: str
     no_program: str
 
     def system_text(self) -> str:
@@ -70,6 +71,10 @@ class Prompt:
     def retry_text(self, fault: str) -> str:
         """What a failed program is answered with. `fault`: one actionable line."""
         return _fill(self.retry, fault=fault)
+
+    def correct_text(self, fault: str, program: str) -> str:
+        """The same for a fault that one line of the program can be corrected of."""
+        return _fill(self.correct, fault=fault, program=fenced(program))
 
 
 def fenced(source: str) -> str:

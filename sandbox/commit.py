@@ -16,7 +16,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,10 +26,11 @@ from sandbox.changeset import Change, ChangeSet, select, to_json
 from sandbox.commit_plan import HELD, SAVED, Draft, Planner, Preparation
 from sandbox.errors import CommitError
 from sandbox.locks import locked
+from sandbox.resolve import resolved, with_choices
 from sandbox.stage_paths import Boundary, FolderGrant
 from sandbox.transaction import FileSystem, Journal, Place, Plan, Step, Transaction
 from sandbox.tree import base_of
-from sandbox.verify import Conflict, Layout, Verifier, conflict
+from sandbox.verify import Choice, Conflict, Layout, Verifier, conflict
 
 COMMIT_JOURNAL = "commit.jsonl"
 UNDO_JOURNAL = "undo.jsonl"
@@ -58,17 +59,24 @@ def commit(
     blobs: BlobStore,
     undo_folder: Path,
     grants: Sequence[FolderGrant],
+    choices: Mapping[str, Choice] | None = None,
+    whole: bool = False,
     fs: FileSystem | None = None,
 ) -> CommitReport:
     """Apply `change_set`; items that the disk no longer fits, and their dependents, are left out.
 
-    `undo_folder`: this turn's own, new or empty. CommitError when nothing was applied because of a
-    fault (disk full, no permission, ...): everything is as before.
+    `undo_folder`: this turn's own, new or empty; `choices`: by change id, for such items; `whole`:
+    apply nothing while an item is left without a choice. CommitError when nothing was applied
+    because of a fault (disk full, no permission, ...): everything is as before.
     """
     fs = fs or FileSystem()
     undo_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(_roots_of(change_set, grants)):
         fitting, conflicts = verified(change_set, grants)
+        if conflicts and choices:
+            fitting, conflicts = verified(resolved(change_set, conflicts, choices), grants)
+        if conflicts and whole:
+            fitting = ChangeSet()
         if fitting.changes:
             try:
                 _apply_anywhere(fitting, blobs, undo_folder, grants, fs)
@@ -138,8 +146,8 @@ def verified(
     for change in change_set.changes:
         if change.id not in kept:
             conflicts.setdefault(change.id, conflict(change, "needs-another"))
-    ordered = (conflicts[c.id] for c in change_set.changes if c.id in conflicts)
-    return fitting, tuple(ordered)
+    ordered = [conflicts[c.id] for c in change_set.changes if c.id in conflicts]
+    return fitting, with_choices(change_set, ordered)
 
 
 def _apply(

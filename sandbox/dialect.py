@@ -17,8 +17,10 @@ from sandbox.dialect_context import Rewriting
 from sandbox.dialect_decorators import bridge_decorators
 from sandbox.dialect_generators import bridge_generators
 from sandbox.dialect_imports import bridge_imports
+from sandbox.dialect_methods import bridge_methods
 from sandbox.dialect_statements import bridge_statements
 from sandbox.dialect_suffixes import bridge_suffixes
+from sandbox.dialect_times import bridge_times
 from sandbox.edits import OverlappingEditsError, PositionMap, apply_edits
 from sandbox.errors import Fault, ProgramFaultError
 
@@ -42,6 +44,8 @@ def bridge(text: str, tree: ast.Module) -> Bridged:
     bridge_decorators(rewriting)
     bridge_statements(rewriting)
     bridge_suffixes(rewriting)
+    bridge_times(rewriting)
+    bridge_methods(rewriting)
     keep_answer(rewriting)
     bridge_calls(rewriting)
     try:

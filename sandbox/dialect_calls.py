@@ -11,6 +11,15 @@ import ast
 import sys
 
 from sandbox.dialect_context import Rewriting
+from sandbox.dialect_files import (
+    Files,
+    bridge_arguments,
+    bridge_comprehension,
+    bridge_loop,
+    bridge_open,
+    bridge_print,
+    bridge_writelines,
+)
 from sandbox.dialect_refusals import refuse_call
 
 # Host functions (`__dd_` names that the prelude does not define) carry the call's position.
@@ -55,8 +64,10 @@ REPLACED_FUNCTIONS: dict[str, str] = {
     "callable": "__dd_callable",
     "string.Template": "__dd_Template",
     "uuid.uuid4": "__dd_uuid4",
-    "io.open": "__dd_open",
-    "codecs.open": "__dd_open",
+    "csv.reader": "__dd_csv_reader",
+    "csv.DictReader": "__dd_csv_dict_reader",
+    "json.dump": "__dd_json_dump",
+    "json.dumps": "__dd_json_dumps",
 }
 
 _REPLACED_METHODS: dict[str, str] = {
@@ -89,7 +100,6 @@ _REPLACED_ATTRIBUTES: dict[str, str] = {
 }
 _ORDERED = {"sorted": "__dd_sorted", "min": "__dd_min", "max": "__dd_max"}
 _MAPPED = {"map": "__dd_map", "filter": "__dd_filter"}
-_PLAIN_MODES = frozenset({"r", "w", "a", "rb", "wb", "ab", "rt", "wt", "at", "br", "bw"})
 _PURE_CALLS = frozenset(
     [
         "abs",
@@ -147,34 +157,22 @@ _PURE_METHODS = frozenset(
     ]
 )
 _ERROR_ATTRIBUTES = frozenset({"errno", "strerror", "filename"})
-_TAKES_ITERABLE = frozenset(
-    [
-        "enumerate",
-        "list",
-        "sorted",
-        "tuple",
-        "set",
-        "zip",
-        "join",
-        "map",
-        "filter",
-        "max",
-        "min",
-        "islice",
-        "extend",
-    ]
-)
 _PATH_WORDS = frozenset({"Path", "pathlib", "glob", "iterdir", "rglob", "PurePath"})
 
 
 def bridge_calls(rewriting: Rewriting) -> None:
     """Rewrite every call, outer ones first."""
     paths = _mentions_paths(rewriting)
-    files = _file_names(rewriting)
+    files = Files(rewriting)
     for node in _in_order(rewriting.tree):
         if isinstance(node, ast.Call):
-            _bridge_call(rewriting, node, paths=paths)
-            _bridge_file_arguments(rewriting, node, files)
+            bridge_arguments(rewriting, node, files)
+            if not bridge_open(rewriting, node, files):
+                _bridge_call(rewriting, node, files, paths=paths)
+        elif isinstance(node, ast.For):
+            bridge_loop(rewriting, node, files)
+        elif isinstance(node, ast.comprehension):
+            bridge_comprehension(rewriting, node, files)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             _bridge_attribute(rewriting, node)
 
@@ -203,7 +201,7 @@ def _is_caught(rewriting: Rewriting, node: ast.expr) -> bool:
     )
 
 
-def _bridge_call(rewriting: Rewriting, call: ast.Call, *, paths: bool) -> None:
+def _bridge_call(rewriting: Rewriting, call: ast.Call, files: Files, *, paths: bool) -> None:
     dotted = rewriting.dotted(call.func)
     refuse_call(rewriting, call, dotted)
     if dotted == "re.sub" and not _may_be_callback(call.args[1:2], call.keywords):
@@ -211,16 +209,16 @@ def _bridge_call(rewriting: Rewriting, call: ast.Call, *, paths: bool) -> None:
     if dotted in REPLACED_FUNCTIONS:
         rewriting.function_to_name(call, REPLACED_FUNCTIONS[dotted])
     elif isinstance(call.func, ast.Name) and dotted is not None:
-        _bridge_builtin(rewriting, call, dotted, paths=paths)
+        _bridge_builtin(rewriting, call, dotted, files, paths=paths)
     elif isinstance(call.func, ast.Attribute) and call.func.attr not in rewriting.methods:
         _bridge_method(rewriting, call, call.func, paths=paths)
 
 
-def _bridge_builtin(rewriting: Rewriting, call: ast.Call, name: str, *, paths: bool) -> None:
-    if name == "open":
-        _bridge_open(rewriting, call)
-    elif name == "print":
-        _bridge_print(rewriting, call)
+def _bridge_builtin(
+    rewriting: Rewriting, call: ast.Call, name: str, files: Files, *, paths: bool
+) -> None:
+    if name == "print":
+        bridge_print(rewriting, call, files)
     elif name == "bytes" and call.args and not isinstance(call.args[0], ast.Constant):
         rewriting.function_to_name(call, "__dd_bytes")
     elif name in _ORDERED:
@@ -240,127 +238,18 @@ def _bridge_method(
         rewriting.method_to_function(call, "__dd_read_text")
     elif name == "write_text" and (len(call.args) > 1 or call.keywords):
         rewriting.method_to_function(call, "__dd_write_text")
-    elif name == "open" and not _is_module(rewriting, func.value):
-        if not _is_plain_open(call, first=0):
-            rewriting.method_to_function(call, _open_name(rewriting, call, first=0))
     elif name == "match" and paths and not _is_module(rewriting, func.value):
         rewriting.method_to_function(call, "__dd_match")
     elif name == "sort" and not call.args and (paths or _has_callback(rewriting, call)):
         rewriting.method_to_function(call, "__dd_sort")
     elif name == "writelines" and len(call.args) == 1:
-        _bridge_writelines(rewriting, call, func)
+        bridge_writelines(rewriting, call, func)
     elif name == "sub" and call.args and _may_be_callback(call.args[:1], call.keywords):
         rewriting.method_to_function(call, "__dd_pattern_sub")
 
 
-def _bridge_file_arguments(rewriting: Rewriting, call: ast.Call, files: set[str]) -> None:
-    """A file given to `list`, `enumerate` and the like is loaded first, at the place it is at."""
-    dotted = rewriting.dotted(call.func) or ""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted.rpartition(".")[2]
-    if name not in _TAKES_ITERABLE:
-        return
-    for argument in call.args:
-        is_file = isinstance(argument, ast.Name) and argument.id in files
-        if is_file or _is_open(rewriting, argument):
-            rewriting.wrap(argument, "__dd_loaded(", ", __dd_at())")
-
-
-def _is_open(rewriting: Rewriting, node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and (
-        rewriting.dotted(node.func) == "open"
-        or (isinstance(node.func, ast.Attribute) and node.func.attr == "open")
-    )
-
-
-def _file_names(rewriting: Rewriting) -> set[str]:
-    """Names that are bound to open files only."""
-    files: set[str] = set()
-    stores: dict[str, int] = {}
-    opened: dict[str, int] = {}
-    for node in rewriting.nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                stores[name] = stores.get(name, 0) + 1
-            case ast.withitem(context_expr=value, optional_vars=ast.Name(id=name)):
-                opened[name] = opened.get(name, 0) + _is_open(rewriting, value)
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                opened[name] = opened.get(name, 0) + _is_open(rewriting, value)
-            case _:
-                pass
-    files.update(name for name, count in opened.items() if count == stores.get(name))
-    return files
-
-
-def _bridge_open(rewriting: Rewriting, call: ast.Call) -> None:
-    """`open` with more than a path and a plain mode is answered by the host itself."""
-    if not _is_plain_open(call, first=1):
-        rewriting.function_to_name(call, _open_name(rewriting, call, first=1))
-
-
 def _is_module(rewriting: Rewriting, node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in rewriting.imports
-
-
-def _mode_values(call: ast.Call, first: int) -> list[ast.expr]:
-    return [*call.args[first : first + 1], *(k.value for k in call.keywords if k.arg == "mode")]
-
-
-def _open_name(rewriting: Rewriting, call: ast.Call, *, first: int) -> str:
-    """The host's `open`, or the prelude's for what the interpreter's handles cannot do.
-
-    Those are reading and writing through one handle, and reading without newline translation.
-    """
-    modes = [m.value for m in _mode_values(call, first) if isinstance(m, ast.Constant)]
-    mode = str(modes[0]) if modes else "r"
-    reads_raw = "r" in mode and "b" not in mode and any(k.arg == "newline" for k in call.keywords)
-    if "+" not in mode and not reads_raw:
-        return "__dd_open"
-    rewriting.closing(rewriting.end(call) - 1, _comma(rewriting, call) + "at=__dd_at()")
-    return "__dd_open_update" if "+" in mode else "__dd_open_raw"
-
-
-def _is_plain_open(call: ast.Call, *, first: int) -> bool:
-    """Whether the interpreter takes this `open` as it is; `first`: index of the mode."""
-    if len(call.args) > first + 1 or any(k.arg != "mode" for k in call.keywords):
-        return False
-    return all(
-        isinstance(mode, ast.Constant) and mode.value in _PLAIN_MODES
-        for mode in _mode_values(call, first)
-    )
-
-
-def _bridge_print(rewriting: Rewriting, call: ast.Call) -> None:
-    """``print(..., file=f)`` writes its text to `f`; the standard streams stay as they are."""
-    for keyword in call.keywords:
-        if keyword.arg != "file":
-            continue
-        if rewriting.dotted(keyword.value) in ("sys.stderr", "sys.stdout"):
-            return
-        rewriting.function_to_name(call, "__dd_print")
-        rewriting.closing(rewriting.end(call) - 1, _comma(rewriting, call) + "at=__dd_at()")
-        return
-
-
-def _comma(rewriting: Rewriting, call: ast.Call) -> str:
-    inside = rewriting.text[: rewriting.end(call) - 1].rstrip()
-    return " " if inside.endswith(b",") else ", "
-
-
-def _bridge_writelines(rewriting: Rewriting, call: ast.Call, func: ast.Attribute) -> None:
-    """``f.writelines(lines)`` is ``f.write`` of the joined lines."""
-    name_end = rewriting.end(func)
-    rewriting.replace(name_end - len("writelines"), name_end, "write")
-    like = f", {func.value.id}" if isinstance(func.value, ast.Name) else ""
-    argument = call.args[0]
-    # A generator expression shares the call's parentheses: it needs its own with a second argument.
-    bare = isinstance(argument, ast.GeneratorExp)
-    if bare:
-        start, end = rewriting.end(func), rewriting.end(call)
-        rewriting.opening(start, "(__dd_joined(")
-        rewriting.closing(end, f"{like}))")
-    else:
-        rewriting.opening(rewriting.start(argument), "__dd_joined(")
-        rewriting.closing(rewriting.end(argument), f"{like})")
 
 
 def _has_callback(rewriting: Rewriting, call: ast.Call) -> bool:

@@ -99,6 +99,8 @@ _TYPING_HAS = frozenset(
         "TYPE_CHECKING",
     ]
 )
+# Their functions are there as well, to be used as values.
+_BOTH_WAYS = frozenset({"csv", "json", "re"})
 _TYPING_CLASSES = frozenset({"TypedDict", "Protocol"})
 
 
@@ -171,7 +173,7 @@ def _from_part(
         return f"{name} = __dd_type"
     if dotted in _STAND_INS:
         return f"{name} = {_STAND_INS[dotted]}"
-    if dotted in REPLACED_FUNCTIONS:
+    if dotted in REPLACED_FUNCTIONS and module not in _BOTH_WAYS:
         return ""
     return None
 

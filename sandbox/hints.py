@@ -56,19 +56,9 @@ class Hints:
             case "ModuleNotFoundError" | "ImportError":
                 return _missing_module(message)
             case "IndexError" if "startswith(" in self._source or "re.match(" in self._source:
-                return (
-                    "Nothing was found, because startswith and re.match only look at the beginning "
-                    "of a text: use `in` or re.search."
-                )
-            case "ValueError" if "is empty" in message or "empty sequence" in message:
-                return _FIXED["IndexError"]
-            case "TypeError" if "'fieldnames'" in message:
-                return (
-                    "csv.writer has no fieldnames: write the header with writer.writerow(columns), "
-                    "or use csv.DictWriter for rows that are dicts."
-                )
+                return _NOT_AT_START
             case _:
-                return _FIXED.get(name, "")
+                return _by_message(name, message)
 
     def _missing_file(self, message: str) -> str:
         found = _QUOTED.findall(message)
@@ -103,11 +93,37 @@ class Hints:
         return meant or "Define it before using it."
 
 
+_NOT_AT_START = (
+    "Nothing was found, because startswith and re.match only look at the beginning of a text: "
+    "use `in` or re.search."
+)
+_NOTHING_THERE = (
+    "Nothing was found there: compare the condition with the first lines in the listing, and skip "
+    "what is too short."
+)
+_NO_NUMBER = (
+    "The text holds more than a number: take the number out first, as in "
+    "re.search(r'-?[0-9]+(?:[.][0-9]+)?', text).group()."
+)
+_MESSAGES: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    ("ValueError", re.compile("is empty|empty sequence"), _NOTHING_THERE),
+    ("ValueError", re.compile(r"string to float|for int\(\)"), _NO_NUMBER),
+    (
+        "TypeError",
+        re.compile("'(float|int)'.*datetime|datetime.*'(float|int)'"),
+        "Make a date of the file's time: datetime.fromtimestamp(path.stat().st_mtime).",
+    ),
+    (
+        "TypeError",
+        re.compile("'fieldnames'"),
+        "csv.writer has no fieldnames: write the header with writer.writerow(columns), or use "
+        "csv.DictWriter for rows that are dicts.",
+    ),
+)
 _FIXED = {
     "UnicodeDecodeError": "The file is not UTF-8 text; try open(path, encoding='latin-1') or "
     "'utf-8-sig', or open(path, 'rb') for a binary file.",
-    "IndexError": "Nothing was found there: compare the condition with the first lines in the "
-    "listing, and skip what is too short.",
+    "IndexError": _NOTHING_THERE,
     "RecursionError": "The function calls itself without end; use a loop.",
     "IsADirectoryError": "That is a folder; skip it with path.is_file().",
     "NotADirectoryError": "That is a file, not a folder; check with path.is_dir(). "
@@ -116,6 +132,14 @@ _FIXED = {
     "JSONDecodeError": "The text is not valid JSON; look at what is in the file first.",
     "ZeroDivisionError": "Check that there is something to divide by.",
 }
+
+
+def _by_message(name: str, message: str) -> str:
+    """What is known of an error by its words, else by its kind alone."""
+    for kind, pattern, text in _MESSAGES:
+        if kind == name and pattern.search(message):
+            return text
+    return _FIXED.get(name, "")
 
 
 def _did_you_mean(wanted: str, names: Iterable[str]) -> str:

@@ -13,10 +13,15 @@ from sandbox.effects import Effect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`effects`: what `do` would cause; `do`: carries it out and returns the program's value."""
+    """What one call would do.
+
+    `effects`: what `do` would cause; `do`: carries it out and returns the program's value;
+    `place`: the file that this opens, or that a helper writes for the call that opened it.
+    """
 
     do: Callable[[], object]
     effects: tuple[Effect, ...] = ()
+    place: str | None = None
 
 
 Handler = Callable[[Sequence[object], Mapping[str, object]], Answer]

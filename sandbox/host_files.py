@@ -25,6 +25,8 @@ from sandbox.textcodec import PLAIN, TextOptions, decode, encode
 SCAN_ENTRIES = 500_000
 _STOP_ENTRIES = 512
 _PATTERN_CHECK_ENTRIES = 20_000
+_HEADER_BYTES = 10_000
+_TABLES = (".csv", ".tsv")
 
 
 class HostPaths:
@@ -85,14 +87,17 @@ class HostPaths:
         kind: EffectKind = "modify" if self.stage.exists(path) else "create"
         return self.effect(kind, path, size_bytes=size_bytes)
 
-    def read(self, path: str) -> tuple[Effect, Callable[[], bytes]]:
+    def read(
+        self, path: str, size_bytes: int | None = None
+    ) -> tuple[Effect, Callable[[], bytes]]:
         """The effect of reading a file whole, and the reading."""
-        size_bytes = self.stage.stat(path).size_bytes
+        if size_bytes is None:
+            size_bytes = self.stage.stat(path).size_bytes
         effect = self.effect("read", path, size_bytes=size_bytes)
 
         def read() -> bytes:
             data = self.stage.read_bytes(path, limit_bytes=self.limits.read_bytes)
-            if path.casefold().endswith((".csv", ".tsv")):
+            if path.casefold().endswith(_TABLES):
                 self._remember_header(path, data)
             return data
 
@@ -103,9 +108,15 @@ class HostPaths:
         effect, read = self.read(path)
         return Answer(effects=(effect,), do=lambda: decode(read(), options))
 
+    def remember_header(self, path: str) -> None:
+        """Keep the columns of a table that is read as a stream."""
+        if path.casefold().endswith(_TABLES):
+            with self.stage.open_reader(path) as stream:
+                self._remember_header(path, stream.read(_HEADER_BYTES))
+
     def _remember_header(self, path: str, data: bytes) -> None:
         """Keep the columns of a table, for the hint after a wrong one."""
-        first = data[:10_000].partition(b"\n")[0].decode("utf-8-sig", "replace")
+        first = data[:_HEADER_BYTES].partition(b"\n")[0].decode("utf-8-sig", "replace")
         mark = max(",;\t|", key=first.count)
         columns = [column.strip().strip('"') for column in first.split(mark)]
         name = shown(path.rpartition("/")[2])
@@ -234,15 +245,20 @@ class HostFiles:
         return self._paths.write(self._paths.path(path), data, len(data))
 
     def _append_text(self, path: object, data: str) -> Answer:
-        text = self._paths.path(path)
-        options = self._paths.texts.get(text)
-        if options is None:
-            return self._append(text, data.encode(), len(data))
-        at_start = not self._stage.exists(text) or self._stage.stat(text).size_bytes == 0
-        return self._append(text, encode(data, options, at_start=at_start), len(data))
+        return self.append(self._paths.path(path), data)
 
     def _append_bytes(self, path: object, data: bytes) -> Answer:
-        return self._append(self._paths.path(path), data, len(data))
+        return self.append(self._paths.path(path), data)
+
+    def append(self, path: str, data: str | bytes) -> Answer:
+        """Add to a file what was written to it, as the program opened it."""
+        if isinstance(data, bytes):
+            return self._append(path, data, len(data))
+        options = self._paths.texts.get(path)
+        if options is None:
+            return self._append(path, data.encode(), len(data))
+        at_start = not self._stage.exists(path) or self._stage.stat(path).size_bytes == 0
+        return self._append(path, encode(data, options, at_start=at_start), len(data))
 
     def _append(self, path: str, data: bytes, result: int) -> Answer:
         def do() -> int:

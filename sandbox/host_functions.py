@@ -6,30 +6,36 @@ Owns their meaning, each as the Python function that it replaces. Thread: the ru
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import os
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import Path, PurePath, PurePosixPath
 from typing import cast
 from urllib.parse import quote
 
-from pydantic_monty import MontyClassProxy
+from pydantic_monty import MontyClassProxy, MontyFileHandle
 
 from sandbox.effects import Effect
 from sandbox.host_answer import Answer
-from sandbox.host_files import HostPaths, stat_result
+from sandbox.host_files import HostFiles, HostPaths, stat_result
+from sandbox.host_streams import HostStreams
 from sandbox.names import shown
 from sandbox.textcodec import TextOptions, decode, encode
 
-_CHUNK_BYTES = 1024 * 1024
+# Larger files are streams: what a program has open is in the interpreter's memory.
+_WHOLE_BYTES = 1024 * 1024
 
 
 class HostFunctions:
     """The bridge's host functions, by name. `exit_code`: what the program gave to `sys.exit`."""
 
-    def __init__(self, paths: HostPaths) -> None:
+    def __init__(self, paths: HostPaths, files: HostFiles, streams: HostStreams) -> None:
         self._paths = paths
+        self._files = files
+        self._streams = streams
         self._stage = paths.stage
         self.exit_code: object = None
         self.exited = False
@@ -38,7 +44,7 @@ class HostFunctions:
             "__dd_cwd": self._cwd,
             "__dd_open": self._open,
             "__dd_load": self._load,
-            "__dd_has_returns": self._has_returns,
+            "__dd_append": self._append,
             "__dd_save": self._save,
             "__dd_read_text": self._read_text,
             "__dd_write_text": self._write_text,
@@ -96,22 +102,47 @@ class HostFunctions:
         del buffering, closefd, opener
         if "b" in mode and (encoding or errors or newline):
             raise ValueError("binary mode doesn't take an encoding, errors or newline argument")
-        if "+" in mode:
-            raise ValueError(f"mode {mode!r} must be written as a constant in the call of open()")
-        options = TextOptions(encoding=encoding, errors=errors, newline=newline).checked()
-        return self._paths.open_file(self._paths.path(file), mode, options)
-
-    def _has_returns(self, file: object) -> Answer:
-        """Whether a file that is about to be read has line ends that need more than a handle."""
         path = self._paths.path(file)
+        options = TextOptions(encoding=encoding, errors=errors, newline=newline).checked()
+        if "r" not in mode or "+" in mode:
+            return replace(self._paths.open_file(path, mode, options), place=path)
+        MontyFileHandle("", mode)  # raises what `open` raises for a wrong mode
+        stat = self._stage.stat(path)
+        if stat.is_dir:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        name = str(file) if isinstance(file, str | PurePath) else shown(path)
+        if stat.size_bytes > _WHOLE_BYTES:
+            return self._open_stream(name, path, mode, options, stat.size_bytes)
+        effect, read = self._paths.read(path, stat.size_bytes)
 
-        def do() -> bool:
-            if not self._stage.is_file(path):
-                return False
-            with self._stage.open_reader(path) as stream:
-                return any(b"\r" in chunk for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""))
+        def do() -> tuple[str, str, str | bytes, int | None]:
+            data = read()
+            if "b" in mode:
+                return (name, mode, data, None)
+            try:
+                return (name, mode, decode(data, options), None)
+            except UnicodeDecodeError:  # is raised by reading, not by opening
+                return (name, mode, "", self._streams.open(path, mode, options))
 
-        return Answer(do=do)
+        return Answer(effects=(effect,), do=do)
+
+    def _open_stream(
+        self, name: str, path: str, mode: str, options: TextOptions, size_bytes: int
+    ) -> Answer:
+        effect = self._paths.effect("read", path, size_bytes=size_bytes)
+        empty: str | bytes = b"" if "b" in mode else ""
+
+        def do() -> tuple[str, str, str | bytes, int | None]:
+            self._paths.remember_header(path)
+            return (name, mode, empty, self._streams.open(path, mode, options))
+
+        return Answer(effects=(effect,), do=do)
+
+    def _append(self, handle: MontyFileHandle, data: str | bytes) -> Answer:
+        """What a writer collected."""
+        path = self._paths.path(handle)
+        answer = self._files.append(path, data)
+        return replace(answer, place=path)
 
     def _load(self, file: object, mode: str, options: Sequence[str | None]) -> Answer:
         """The content for a handle that reads and writes; `mode` may create or empty the file."""

@@ -6,7 +6,6 @@ go. A folder is held alone and those above it shared, so a folder and one inside
 other. Elsewhere all commits of a person take turns at one lock file. Thread: a worker; blocks.
 """
 
-# ruff: noqa: PTH123
 # Plain `os` calls: disk paths are strings with surrogates, as os gives them.
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -34,7 +33,7 @@ _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
 @contextlib.contextmanager
-def locked(folders: Iterable[str], *, wait_s: float = WAIT_S) -> Iterator[None]:
+def locked(folders: Iterable[str], *, wait_s: float = WAIT_S) -> Generator[None]:
     """Hold `folders` (absolute, resolved) while the block runs; one that is gone is left out.
 
     CommitError when another run still holds one of them after `wait_s`.

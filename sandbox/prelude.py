@@ -6,6 +6,7 @@ with `__dd_` belong to the bridge; those not defined here are host functions. Pu
 
 from __future__ import annotations
 
+from sandbox.prelude_files import FILES_PRELUDE
 from sandbox.prelude_modules import MODULES_PRELUDE, PRELUDE_MODULES
 
 __all__ = ["PRELUDE", "PRELUDE_MODULES"]
@@ -15,6 +16,7 @@ import os as __dd_os
 import re as __dd_re
 import sys as __dd_sys
 import csv as __dd_csv
+import json as __dd_json
 import collections as __dd_collections
 import datetime as __dd_datetime
 import binascii as __dd_binascii
@@ -125,12 +127,6 @@ def __dd_joined(lines, like=None):
     if not items and like is not None and 'b' in str(like.mode):
         return b''
     return ''.join(items)
-
-
-def __dd_loaded(opened, at=None):
-    if 'r' in opened.mode:
-        opened.seek(opened.tell())
-    return opened
 
 
 def __dd_bytes(value, *args):
@@ -443,14 +439,6 @@ class __dd_Text:
         self.closed = True
 
 
-def __dd_open_raw(
-    file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, at=None
-):
-    if __dd_has_returns(file):
-        return __dd_open_update(file, mode, buffering, encoding, errors, newline)
-    return __dd_open(file, mode, buffering, encoding, errors, newline)
-
-
 def __dd_open_update(
     file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, at=None
 ):
@@ -460,4 +448,4 @@ def __dd_open_update(
     return opened
 """
 
-PRELUDE = _PRELUDE + MODULES_PRELUDE
+PRELUDE = _PRELUDE + FILES_PRELUDE + MODULES_PRELUDE

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.changeset import Base, Change, ChangeSet
-from sandbox.commit import UNDO_JOURNAL, states, verified
+from sandbox.commit import states, verified
 from sandbox.errors import CommitError
 from sandbox.locks import locked
 from sandbox.reversal import Done, latest, turn_back
@@ -76,7 +76,7 @@ def _present(path: str | None, former: Base | None) -> dict[str, Any] | None:
 
 def _undone(undo_folder: Path, fs: FileSystem) -> Done:
     done = latest(undo_folder, fs)
-    if done is None or done.journal != UNDO_JOURNAL:
+    if done is None or not done.is_undo:
         raise CommitError("There is nothing here to do again.", hint="It was not undone.")
     if not done.repeatable:
         raise CommitError(

@@ -48,7 +48,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 class Done:
     """A transaction that was done.
 
-    `journal`: the file's name; `number`: counts the transactions of a turn from 1; `changes`: in the
+    `journal`: the file's name; `number`: counts a turn's transactions from 1; `changes`: in the
     turn's own direction; `after`: what was recorded at its end; `folder_times`: of each folder in
     which names came or went its path `before` and `after` (None: not there) and its time before;
     `holds`: folders that were there only meanwhile; `roots`: the granted folders it touched;
@@ -64,6 +64,11 @@ class Done:
     holds: tuple[str, ...]
     roots: tuple[str, ...]
     repeatable: bool
+
+    @property
+    def is_undo(self) -> bool:
+        """Whether the turn's changes are not on the disk after it."""
+        return self.journal == UNDO_JOURNAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +92,9 @@ class _Way:
     facts: dict[str, Any]
 
 
-def latest(undo_folder: Path, fs: FileSystem) -> Done | None:
+def latest(undo_folder: Path, fs: FileSystem | None = None) -> Done | None:
     """The last transaction of a turn that was done; None when nothing was."""
+    fs = fs or FileSystem()
     found: Done | None = None
     for name in (COMMIT_JOURNAL, UNDO_JOURNAL, REDO_JOURNAL):
         records = Journal(undo_folder / name, fs).read()
@@ -123,7 +129,7 @@ def turn_back(
     CommitError when a fault let nothing be taken back. A full disk does not keep an undo from
     happening: it then cannot be done again.
     """
-    again = done.journal == UNDO_JOURNAL
+    again = done.is_undo
     way = _way_back(undo_folder, done, kept)
     steps, savings = way.steps, ()
     if done.repeatable:
@@ -225,6 +231,7 @@ def _reversed_steps(steps: Sequence[Step], ids: set[str]) -> tuple[list[Step], d
     """The steps back, last first, and the copies they need: path in a holding folder -> copy."""
     back: list[Step] = []
     copies: dict[str, str] = {}
+    went_on = {step.src: step.inode for step in steps if isinstance(step, Place)}
     for step in reversed(steps):
         if step.change not in ids:
             continue
@@ -238,16 +245,21 @@ def _reversed_steps(steps: Sequence[Step], ids: set[str]) -> tuple[list[Step], d
         else:
             if step.saved is not None:
                 copies[step.keep] = step.saved
-            back.extend(_reversed_replacement(step, step.keep))
+            inode = 0 if step.saved is not None else went_on.get(step.keep) or _inode(step.keep)
+            back.extend(_reversed_replacement(step, step.keep, inode))
     return back, copies
 
 
-def _reversed_replacement(step: Place, keep: str) -> list[Step]:
+def _inode(path: str) -> int:
+    """Of what lies aside; 0 for what is only now copied there."""
+    try:
+        return os.lstat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _reversed_replacement(step: Place, keep: str, inode: int) -> list[Step]:
     """What was put aside comes back; at one stroke where what replaced it goes aside itself."""
-    inode = 0
-    if step.saved is None:
-        with contextlib.suppress(OSError):
-            inode = os.lstat(keep).st_ino
     if f"/{HELD}/" in step.src:
         return [Place(change=step.change, src=keep, dst=step.dst, inode=inode, keep=step.src)]
     return [

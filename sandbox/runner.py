@@ -24,6 +24,7 @@ from pydantic_monty import (
 )
 
 from sandbox.changeset import Evidence
+from sandbox.doubts import misread_tables, own_files_read
 from sandbox.effects import Span
 from sandbox.errors import Fault, SandboxUnavailableError, StoppedError
 from sandbox.faults import PROGRAM_FILE, fault_of
@@ -33,6 +34,7 @@ from sandbox.host_files import HostFiles, HostPaths
 from sandbox.host_functions import HostFunctions
 from sandbox.host_modules import PURE_FUNCTIONS
 from sandbox.host_shutil import HostShutil
+from sandbox.host_streams import HostStreams
 from sandbox.ledger import Ledger
 from sandbox.limits import Limits
 from sandbox.names import shown
@@ -99,6 +101,7 @@ class Runner:
                 return run.to_end()
             finally:
                 stop.detach()
+                run.close()
                 stage.evidence = None
 
 
@@ -134,13 +137,19 @@ class _Run:
         self._ledger = ledger
         self._stop = stop
         self._paths = HostPaths(stage, ready.limits, lambda: stop.stopped)
-        self._functions = HostFunctions(self._paths)
-        self._rooms = (HostFiles(self._paths), self._functions, HostShutil(self._paths))
+        files, self._streams = HostFiles(self._paths), HostStreams(self._paths)
+        self._functions = HostFunctions(self._paths, files, self._streams)
+        self._rooms = (files, self._functions, self._streams, HostShutil(self._paths))
+        self._places: dict[str, Span | None] = {}
         self._printed = PrintedText(ready.limits.printed_chars)
         self._file_calls = 0
         self._interpreter_s = 0.0
         self._spans: dict[tuple[int, int], Span] = {}
         self._at: Span | None = None
+
+    def close(self) -> None:
+        """Close the files that the program left open."""
+        self._streams.close()
 
     def to_end(self) -> Outcome:
         """Drive the program until it ends, whichever way."""
@@ -215,15 +224,17 @@ class _Run:
             self._at = span
         self._count_call(span)
         call = name.removeprefix("__dd_")
-        self._stage.evidence = Evidence(
-            program_id=self._ledger.program_id, line=span.line if span else None, call=call
-        )
         if snapshot.position.filename == _EVALUATED:
             return {"exception": PermissionError("eval() and exec() cannot use files or modules")}
         try:
             answer = self._planned(name, snapshot.args, snapshot.kwargs)
+            if answer.place is not None:
+                span = self._opened(answer.place, span, snapshot.position)
             effects = tuple(replace(e, call=call, span=span) for e in answer.effects)
             if effects:
+                self._stage.evidence = Evidence(
+                    program_id=self._ledger.program_id, line=span.line if span else None, call=call
+                )
                 verdict = self._gate.judge(effects)
                 if verdict.outcome != "allow":
                     return {"exception": PermissionError(verdict.message or "not allowed")}
@@ -269,6 +280,12 @@ class _Run:
             span = self._spans[key] = self._program.original_span(*key)
         return span
 
+    def _opened(self, path: str, span: Span | None, position: SourceRange) -> Span | None:
+        """The call that opened a file stands for what is written to it later."""
+        if position.filename == PROGRAM_FILE:
+            self._places[path] = span
+        return self._places.get(path, span)
+
     def _on_print(self, _stream: str, text: str) -> None:
         self._printed.add(text)
         self._ledger.printed(text)
@@ -301,14 +318,10 @@ class _Run:
         )
 
     def _doubts(self) -> tuple[str, ...]:
-        """Tables without commas that were read as if they had commas."""
-        source = self._program.source
-        if "csv" not in source:
-            return ()
-        return tuple(
-            f"{name} is separated by {mark!r}: read it with delimiter={mark!r}."
-            for name, mark in self._paths.separators.items()
-            if mark not in source and repr(mark)[1:-1] not in source
+        """Reasons to think that the program misread what it worked on."""
+        return (
+            *misread_tables(self._program.source, self._paths.separators),
+            *own_files_read(self._ledger.effects),
         )
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.changeset import Base, Change
-from sandbox.commit import UNDO_JOURNAL
 from sandbox.errors import CommitError
 from sandbox.locks import locked
 from sandbox.redo import bases_of
@@ -55,7 +54,7 @@ def _applied(undo_folder: Path, fs: FileSystem) -> Done:
     done = latest(undo_folder, fs)
     if done is None:
         raise CommitError("There is nothing here to undo.", hint="It was never committed.")
-    if done.journal == UNDO_JOURNAL:
+    if done.is_undo:
         raise CommitError("This was undone already.")
     return done
 

@@ -24,6 +24,7 @@ from sandbox.tree import base_of
 ConflictReason = Literal[
     "gone", "changed", "occupied", "not-empty", "source-changed", "outside", "needs-another"
 ]
+Choice = Literal["theirs", "ours", "both"]
 _HASHED_BYTES = 8 * 1024 * 1024
 
 
@@ -34,13 +35,14 @@ class Conflict:
     `reason`: "gone", "changed": what the stage saw is not there, or differs; "occupied": something
     else is at the place; "not-empty": a folder has more in it; "source-changed": the file that is
     copied from differs; "outside": a link or missing right leads out of what may be written;
-    "needs-another": it depends on a change with a conflict.
+    "needs-another": it depends on a change with a conflict. `choices`: what a person can choose.
     """
 
     change_id: str
     path: str
     reason: ConflictReason
     message: str
+    choices: tuple[Choice, ...] = ()
 
 
 _MESSAGES: dict[ConflictReason, str] = {

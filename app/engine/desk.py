@@ -180,6 +180,7 @@ class TurnDesk:
             self._settle(live.record, "failed", problem)
         else:
             if changes.changes:
+                await self._keep_safe(turn_id, changes)
                 self._journal.add(turn_id, "review", changes=len(changes.changes))
                 self._settle(live.record, "waiting")
             else:

@@ -1,12 +1,14 @@
-"""Whether a program that ended without an error has done what was asked at all.
+"""Whether a program has done what was asked at all, as far as one can tell from outside.
 
-Owns the few cases that can be told from outside: a request for a change after which nothing has
-changed, or only empty folders and files were made; a question that nothing answers; misread tables.
+Owns the few certain cases: a request for a change after which nothing has changed, or only empty
+folders and files were made; a question that nothing answers; misread tables; and the other way
+round, a program that failed only in the sentence that reports what it did.
 It must not judge more than that: a false alarm costs a try. Pure; any thread.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 
 from sandbox.changeset import Change, ChangeSet
@@ -64,6 +66,27 @@ def idle_fault(
         if notes:
             return Fault(type="NothingDone", message="the program found nothing", hint=hint)
     return None
+
+
+def only_report_failed(request: str, source: str, fault: Fault, changes: ChangeSet) -> bool:
+    """Whether all work was done and only the last line failed, which prints what was done.
+
+    Not so for a question, whose answer is what is printed.
+    """
+    asks_for_change = _CHANGE.search(request) and not _QUESTION.search(request)
+    if not asks_for_change or fault.line is None:
+        return False
+    if not changes.changes or all(_is_empty(change) for change in changes.changes):
+        return False
+    try:
+        *before, last = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return False
+    match last:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return bool(before) and last.lineno <= fault.line <= (last.end_lineno or last.lineno)
+        case _:
+            return False
 
 
 def _is_empty(change: Change) -> bool:

@@ -78,9 +78,9 @@ def _list_folder(stage: Stage, root: str, request: str, budget: int, *, current:
     files = sum(not item.is_dir for item in items)
     folders = len(items) - files
     more = " or more" if cut else ""
-    name = PurePosixPath(root).name or root
+    # The current folder's name is left out: models would put it before the names of its files.
     kind = "Current folder" if current else f"Folder {root}"
-    head = f"{kind}: {name}, {_count(files, 'file')}{more}"
+    head = f"{kind}: {_count(files, 'file')}{more}"
     if folders:
         head += f", {_count(folders, 'folder')}"
     if not items:

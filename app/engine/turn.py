@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from app.engine.context import build_context
 from app.engine.events import CallsProgress, ReplyDelta, TurnChanged
 from app.engine.gate import StagedGate
-from app.engine.idle import idle_fault
+from app.engine.idle import idle_fault, only_report_failed
 from app.engine.listing import list_folders
 from app.engine.mailbox import Mailbox
 from app.store.chats import ChatStore, new_id
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pydantic_ai.usage import RunUsage
 
     from app.engine.warm import ReadyModel
+    from models.prompt import Prompt
     from sandbox.stage import Stage
 
 T = TypeVar("T")
@@ -195,10 +196,10 @@ class LiveTurn:
                 return self._result_text()
             if self._progress.faults >= self._plan.tries:
                 raise TriesSpentError
-            raise ModelRetry(ready.prompt.retry_text(self._told(fault)))
+            raise ModelRetry(self._told(fault, ready.prompt))
 
         @agent.output_validator
-        def check_answer(text: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
+        async def check_answer(text: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
             """Ask a small model once for a program when it only talked."""
             if not ready.one_program or self._progress.outcome is not None:
                 return text
@@ -206,7 +207,7 @@ class LiveTurn:
                 fault = self._failed(self._new_program(text), _LOOP)
                 if self._progress.faults >= self._plan.tries:
                     raise TriesSpentError
-                raise ModelRetry(ready.prompt.retry_text(self._told(fault)))
+                raise ModelRetry(self._told(fault, ready.prompt))
             if self._progress.nudged:
                 if self._progress.faults:
                     raise TriesSpentError
@@ -314,29 +315,38 @@ class LiveTurn:
 
     def _doubted(self, outcome: Outcome, source: str, stage: Stage) -> Outcome:
         """The outcome, as a failed one when it cannot be what the person wanted."""
-        is_last = self._progress.faults + 1 >= self._plan.tries
-        if not self._progress.doubts or is_last or outcome.status != "ok":
+        if not self._progress.doubts or outcome.status == "stopped":
+            return outcome
+        request = self.record.request
+        if outcome.fault is not None:
+            if only_report_failed(request, source, outcome.fault, stage.changes()):
+                note = f"only the last print failed: {outcome.fault.message}"
+                notes = (*outcome.notes, note)
+                return replace(outcome, status="ok", fault=None, notes=notes)
+            return outcome
+        if self._progress.faults + 1 >= self._plan.tries:
             return outcome
         answer = f"{outcome.printed}{outcome.value or ''}".strip()
         fault = idle_fault(
-            self.record.request,
-            source,
-            answer,
-            stage.changes(),
-            notes=outcome.notes,
-            doubts=outcome.doubts,
+            request, source, answer, stage.changes(), notes=outcome.notes, doubts=outcome.doubts
         )
-        if fault is None:
-            return outcome
-        return replace(outcome, status="error", fault=fault)
+        return outcome if fault is None else replace(outcome, status="error", fault=fault)
 
-    def _told(self, fault: Fault) -> str:
-        """The fault of the latest program for the model, which does not see that program again."""
-        lines = self.record.programs[-1].source.splitlines()
+    def _told(self, fault: Fault, prompt: Prompt) -> str:
+        """What the model is told of the latest program, which it does not see by itself.
+
+        It gets a program back once, if it is known what is wrong with one line: a small model that
+        sees a program is likely to write it again.
+        """
+        source = self.record.programs[-1].source
+        lines = source.splitlines()
         if fault.line is None or not 0 < fault.line <= len(lines):
-            return fault.brief()
+            return prompt.retry_text(fault.brief())
         said = f"{fault.message}, in the line `{lines[fault.line - 1].strip()[:_LINE_CHARS]}`"
-        return replace(fault, message=said, line=None).brief()
+        brief = replace(fault, message=said, line=None).brief()
+        if fault.hint and self._progress.faults == 1:
+            return prompt.correct_text(brief, source)
+        return prompt.retry_text(brief)
 
     def _new_program(self, source: str) -> ProgramRecord:
         return ProgramRecord(

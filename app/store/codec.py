@@ -104,11 +104,15 @@ def turn_from(row: Row, programs: Iterable[ProgramRecord]) -> TurnRecord:
             None if row["changes"] is None else change_set_from_json(json.loads(row["changes"]))
         ),
         approved=tuple(json.loads(row["approved"])),
-        conflicts=tuple(ConflictRecord(**item) for item in json.loads(row["conflicts"])),
+        conflicts=tuple(_conflict_from(item) for item in json.loads(row["conflicts"])),
         committed=bool(row["committed"]),
         usage=Usage(**json.loads(row["usage"])),
         seconds=row["seconds"],
     )
+
+
+def _conflict_from(item: dict[str, Any]) -> ConflictRecord:
+    return ConflictRecord(**{**item, "choices": tuple(item.get("choices", ()))})
 
 
 def program_row(program: ProgramRecord) -> dict[str, Any]:

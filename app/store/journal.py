@@ -22,6 +22,8 @@ Step = Literal[
     "decided",
     "committed",
     "undone",
+    "redone",
+    "undo-dropped",
     "stopped",
     "failed",
     "interrupted",

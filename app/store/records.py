@@ -12,6 +12,7 @@ from typing import Literal
 from sandbox.changeset import ChangeSet
 from sandbox.effects import EffectKind
 from sandbox.errors import Fault
+from sandbox.verify import Choice
 
 TurnStatus = Literal[
     "writing",  # the model writes
@@ -95,11 +96,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictRecord:
-    """A change that was not applied, and why, in words."""
+    """A change that was not applied, and why, in words; `choices`: what a person can choose."""
 
     change_id: str
     path: str
     reason: str
+    choices: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -305,3 +305,14 @@ def test_a_reply_that_goes_round_in_circles_is_ended_and_calls_nothing(make_clie
     result = run(scenario, make_client())
     assert calls == []
     assert result.all_messages()[-1].provider_details[REPEATED] is True
+
+
+def test_a_loop_in_the_last_print_leaves_the_program_before_it(make_client):
+    calls = []
+
+    async def scenario(model):
+        text = "x = 1\nprint(" + "len(x) - len(" * 90
+        await agent_with_run_code(model, calls).run(f"say ```python\n{text}")
+
+    run(scenario, make_client())
+    assert calls == ["x = 1\n"]

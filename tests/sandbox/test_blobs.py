@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,23 @@ def test_a_tail_reads_back_any_part_of_what_was_appended(
     assert tail.size_bytes == len(whole)
     end = min(len(whole), start + length)
     assert tail.read(min(start, end), end) == whole[min(start, end) : end]
+
+
+def test_sealing_makes_the_named_blobs_and_their_folders_durable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = BlobStore(tmp_path / "blobs")
+    digest, _ = store.put(b"content")
+    store.put(b"not needed")
+    synced: list[str] = []
+    real = os.fsync
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda fd: (synced.append(str(Path(f"/proc/self/fd/{fd}").readlink())), real(fd)),
+    )
+    store.seal([digest])
+    place = store.path_of(digest)
+    assert synced == [str(p) for p in (place, place.parent, store.folder, tmp_path)]
+    with pytest.raises(FileNotFoundError):
+        store.seal(["0" * 64])

@@ -37,7 +37,7 @@ def context_of(
     return build_context(
         PROMPT,
         request=request,
-        listing="Current folder: Desk, 1 file\n- a.txt  3 B",
+        listing="Current folder: 1 file\n- a.txt  3 B",
         earlier=earlier,
         context_tokens=context_tokens,
         now=now,

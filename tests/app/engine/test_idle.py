@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.idle import idle_fault
+from app.engine.idle import idle_fault, only_report_failed
 from sandbox.changeset import Change, ChangeSet
+from sandbox.errors import Fault
 
 NOTHING = ChangeSet()
 FOLDER = Change(id="1", kind="mkdir", path="/d/old")
@@ -64,3 +65,23 @@ def test_what_is_often_the_reason_is_told() -> None:
     fault = idle_fault("Rename the scans.", "re.match(r'x', name)", "", NOTHING)
     assert fault is not None
     assert "use re.search" in fault.hint
+
+
+WORK = "x = 1\nopen('a.csv', 'w').write('a')\nprint(f'{len(x)} rows')\n"
+
+REPORTS: dict[str, tuple[bool, str, str, int | None, Change]] = {
+    "the last print": (True, "Write a.csv.", WORK, 3, FILE),
+    "a line before it": (False, "Write a.csv.", WORK, 2, FILE),
+    "no known line": (False, "Write a.csv.", WORK, None, FILE),
+    "a question": (False, "How many rows has a.csv?", WORK, 3, FILE),
+    "nothing changed but folders": (False, "Write a.csv.", WORK, 3, FOLDER),
+    "a last line of another kind": (False, "Write a.csv.", "x = 1\nsave(x)\n", 2, FILE),
+    "nothing else": (False, "Write a.csv.", "print(x)\n", 1, FILE),
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_work_is_kept_when_only_its_report_fails(name: str) -> None:
+    kept, request, source, line, change = REPORTS[name]
+    fault = Fault(type="TypeError", message="no len()", line=line)
+    assert only_report_failed(request, source, fault, ChangeSet(changes=(change,))) is kept
