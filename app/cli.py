@@ -4,7 +4,8 @@
 to standard error. Exit codes: 0 done, 1 the task failed or was rejected, 2 usage, 3 waits for
 approval, 4 the model could not be used, 5 the sandbox could not be used.
 
-JSON of `run`, `exec`, `runs show`, `runs resume` and `runs undo` (version 1): ``version``,
+JSON of `run`, `exec`, `runs show`, `runs resume`, `runs undo` and `runs redo` (version 1):
+``version``,
 ``run_id``, ``status`` (``done``, ``failed``, ``rejected``, ``waiting``, ``stopped``,
 ``interrupted``, ``undone``), ``task``, ``answer``, ``error`` (null or ``{message, hint,
 details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``notes``, ``tries``,
@@ -12,7 +13,8 @@ details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``n
 ``bytes``), ``changes`` (``id``, ``kind``, ``path``, ``target``, ``size_before``, ``size_after``),
 ``committed``, ``conflicts``, ``usage`` (``prompt_tokens``, ``completion_tokens``,
 ``cached_tokens``, ``model_seconds``, ``seconds``, ``money``). `runs list`: ``{"runs": [...]}``,
-newest first, each with ``run_id``, ``status``, ``started``, ``task``.
+newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
+``runs``: what is kept to take runs back.
 """
 
 from __future__ import annotations
@@ -107,6 +109,7 @@ def _command_of(args: argparse.Namespace) -> Command:
                 "show": cli_runs.show_run,
                 "resume": cli_runs.resume_run,
                 "undo": cli_runs.undo_run,
+                "redo": cli_runs.redo_run,
             }[args.action]
         case "models":
             return {
@@ -155,22 +158,32 @@ def _add_decision(parser: argparse.ArgumentParser) -> None:
         help="ask at the terminal (default), leave the changes waiting, or approve all",
     )
     parser.add_argument(
+        "--conflicts",
+        choices=("theirs", "ours", "both"),
+        default=None,
+        help="where the folder changed meanwhile: keep what is there, replace it, or keep both",
+    )
+    parser.add_argument(
         "--grant",
         action="append",
         default=[],
         metavar="KIND:VALUE",
-        help="approve some changes of this run beforehand, e.g. commit:new-files",
+        help="allow something beforehand: commit:new-files, host:NAME[:PORT], tool:NAME",
     )
     parser.add_argument("--json", action="store_true")
 
 
 def _add_runs(commands: Any) -> None:
-    runs = commands.add_parser("runs", help="earlier runs: list, show, resume, undo")
+    runs = commands.add_parser("runs", help="earlier runs: list, show, resume, undo, redo")
     actions = runs.add_subparsers(dest="action", required=True, metavar="ACTION")
     listed = actions.add_parser("list", help="the latest runs")
     listed.add_argument("--limit", type=int, default=50)
     listed.add_argument("--json", action="store_true")
-    for name, what in (("show", "everything about a run"), ("undo", "take a run's changes back")):
+    for name, what in (
+        ("show", "everything about a run"),
+        ("undo", "take a run's changes back"),
+        ("redo", "make the changes of an undone run again"),
+    ):
         action = actions.add_parser(name, help=what)
         action.add_argument("run_id", metavar="ID")
         action.add_argument("--json", action="store_true")

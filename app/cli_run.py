@@ -33,8 +33,12 @@ from app.log import start_log
 from app.paths import Paths, open_home
 from app.store.records import Folder, TurnRecord
 from sandbox.changeset import ChangeSet
+from sandbox.grants import grants_of
+from sandbox.verify import Choice
 
 _GRANTS = ("commit:new-files",)
+_GRANT_KINDS = ("host:", "tool:")
+_GRANT_FORMS = ", ".join((*_GRANTS, "host:NAME[:PORT]", "tool:NAME"))
 
 
 @asynccontextmanager
@@ -65,7 +69,7 @@ async def run_task(args: argparse.Namespace) -> int:
         task, folders = await _demo(paths) if args.demo else (args.task, _folders(args))
         model_id = await _model_ready(engine, args.model)
         chat = await engine.new_chat(folders, model_id)
-        turn = await engine.send(chat.chat_id, task, seed=args.seed)
+        turn = await engine.send(chat.chat_id, task, seed=args.seed, grants=grants_of(grants))
         return await _see_through(engine, turn, args, grants)
 
 
@@ -76,7 +80,7 @@ async def run_program(args: argparse.Namespace) -> int:
     async with open_engine() as (engine, _):
         chat = await engine.new_chat(_folders(args))
         title = "program" if args.program == "-" else Path(args.program).name
-        turn = await engine.run_program(chat.chat_id, source, title)
+        turn = await engine.run_program(chat.chat_id, source, title, grants=grants_of(grants))
         return await _see_through(engine, turn, args, grants)
 
 
@@ -97,9 +101,25 @@ async def conclude(
         approved = _decision(turn.changes, args.approve, grants)
         if approved is not None:
             wanted = approved or None
-            turn = await engine.decide(turn.turn_id, approved=wanted)
+            choices = await _choices(engine, turn, approved, args.conflicts)
+            turn = await engine.decide(turn.turn_id, approved=wanted, choices=choices)
     await report(engine, turn, as_json=args.json)
     return exit_code(turn)
+
+
+async def _choices(
+    engine: Engine, turn: TurnRecord, approved: list[str], wish: Choice | None
+) -> dict[str, Choice]:
+    """What to do where the folder changed meanwhile, told, by change id.
+
+    Without a wish such a change is left out. A wish that a conflict does not allow is not forced.
+    """
+    choices: dict[str, Choice] = {}
+    for conflict in await engine.conflicts(turn.turn_id, approved) if wish and approved else ():
+        if wish in conflict.choices:
+            choices[conflict.change_id] = wish
+            say(f"{conflict.path}: {conflict.reason} Chosen: {wish}.")
+    return choices
 
 
 async def report(engine: Engine, turn: TurnRecord, *, as_json: bool) -> None:
@@ -272,12 +292,16 @@ def _read_program(name: str) -> str:
 
 
 def checked_grants(grants: list[str]) -> frozenset[str]:
+    """The standing grants of a run. Raises: `UsageError` for one that is not known or malformed."""
     for grant in grants:
-        if grant not in _GRANTS:
-            raise UsageError(
-                f"This grant is not known: {grant}.", hint="Known: " + ", ".join(_GRANTS)
-            )
-    return frozenset(grants)
+        if grant not in _GRANTS and not grant.startswith(_GRANT_KINDS):
+            raise UsageError(f"This grant is not known: {grant}.", hint=f"Known: {_GRANT_FORMS}")
+    found = frozenset(grants)
+    try:
+        grants_of(found)
+    except ValueError as error:
+        raise UsageError(f"{error}.", hint=f"Known: {_GRANT_FORMS}") from error
+    return found
 
 
 class _Narrator:

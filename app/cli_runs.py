@@ -8,20 +8,28 @@ from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
 from app.cli_json import turn_json
 from app.cli_run import checked_grants, conclude, exit_code, open_engine, tell_end
 from app.cli_words import calls_text, change_lines, review_sentence, turn_line
+from app.engine.listing import size_text
 from app.store.records import TurnRecord
+from sandbox.grants import grants_of
 
 
 async def list_runs(args: argparse.Namespace) -> int:
     """The latest runs, newest first."""
     async with open_engine() as (engine, _):
         turns = await engine.run_records(max(1, args.limit))
+        kept = await engine.undo_space()
+        bounds = (await engine.settings()).undo
     if args.json:
-        print_json({"version": 1, "runs": [_row(turn) for turn in turns]})
+        undo = {"bytes": kept.size_bytes, "runs": kept.runs}
+        print_json({"version": 1, "runs": [_row(turn) for turn in turns], "undo": undo})
         return EXIT_DONE
     if not turns:
         say("There are no runs yet.")
     for turn in turns:
         print(turn_line(turn))
+    if kept.runs:
+        days = f"for {bounds.keep_days} days" if bounds.keep_days else "for ever"
+        say(f"Undo is kept {days}; it takes {size_text(kept.size_bytes)} for {kept.runs} runs.")
     return EXIT_DONE
 
 
@@ -67,7 +75,7 @@ async def resume_run(args: argparse.Namespace) -> int:
     async with open_engine() as (engine, _):
         turn = await engine.run_record(args.run_id)
         if turn.status == "interrupted":
-            await engine.resume(turn.turn_id)
+            await engine.resume(turn.turn_id, grants=grants_of(grants))
             turn = await engine.wait(turn.turn_id)
         return await conclude(engine, turn, args, grants)
 
@@ -87,3 +95,13 @@ async def undo_run(args: argparse.Namespace) -> int:
             return EXIT_FAILED
         say("Undone. Everything is as it was before.")
         return exit_code(turn)
+
+
+async def redo_run(args: argparse.Namespace) -> int:
+    """Make the changes of an undone run again."""
+    async with open_engine() as (engine, _):
+        turn = await engine.redo(args.run_id)
+        if args.json:
+            print_json(await turn_json(engine, turn))
+        tell_end(turn)
+        return EXIT_DONE if turn.status == "done" and not turn.conflicts else EXIT_FAILED

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 ChangeKind = Literal["create", "modify", "delete", "move", "mkdir", "rmdir", "mode"]
@@ -21,7 +21,8 @@ class Base:
     """What the stage saw on the disk, to be verified before commit.
 
     `kind`: of the entry; sizes in bytes, times in nanoseconds since the epoch, `mode` as
-    `st_mode`; `sha256`: of the content when it was read, else None.
+    `st_mode`; `sha256`: of the content when it was read, else None; `links`: how many names the
+    file has on the disk.
     """
 
     kind: Literal["file", "folder", "symlink"]
@@ -31,6 +32,7 @@ class Base:
     inode: int
     device: int
     sha256: str | None = None
+    links: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,11 @@ class SentencePart:
     examples: tuple[str, ...]
 
 
+_CHANGE_FIELDS = tuple(item.name for item in fields(Change))
+_BASE_FIELDS = tuple(item.name for item in fields(Base))
+_BASES = ("base", "target_base", "source_base")
+
+
 def summary(change_set: ChangeSet) -> Summary:
     """The counts of a change set."""
     counts: Counter[str] = Counter(_noun(change) for change in change_set.changes)
@@ -227,7 +234,9 @@ def from_json(data: dict[str, Any]) -> ChangeSet:
 
 def change_to_json(change: Change) -> dict[str, Any]:
     """One change as a plain dict."""
-    data = asdict(change)
+    data = {name: getattr(change, name) for name in _CHANGE_FIELDS}
+    for name in _BASES:
+        data[name] = base_to_json(data[name]) if data[name] is not None else None
     data["depends_on"] = list(change.depends_on)
     data["evidence"] = [asdict(item) for item in change.evidence]
     return data
@@ -235,19 +244,17 @@ def change_to_json(change: Change) -> dict[str, Any]:
 
 def change_from_json(data: dict[str, Any]) -> Change:
     """The inverse of `change_to_json`."""
-    plain = Change(**data)
-    return replace(
-        plain,
-        base=_base_from_json(data["base"]),
-        target_base=_base_from_json(data["target_base"]),
-        source_base=_base_from_json(data["source_base"]),
-        depends_on=tuple(data["depends_on"]),
-        evidence=tuple(Evidence(**item) for item in data["evidence"]),
-    )
+    values = dict(data)
+    for name in _BASES:
+        values[name] = Base(**values[name]) if values[name] is not None else None
+    values["depends_on"] = tuple(values["depends_on"])
+    values["evidence"] = tuple(Evidence(**item) for item in values["evidence"])
+    return Change(**values)
 
 
-def _base_from_json(data: dict[str, Any] | None) -> Base | None:
-    return Base(**data) if data is not None else None
+def base_to_json(base: Base) -> dict[str, Any]:
+    """A base as a plain dict; many thousands of them are written, so not by `asdict`."""
+    return {name: getattr(base, name) for name in _BASE_FIELDS}
 
 
 def _noun(change: Change) -> str:

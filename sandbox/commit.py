@@ -17,12 +17,12 @@ import shutil
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from sandbox.blobs import CHUNK_BYTES, BlobStore
-from sandbox.changeset import Change, ChangeSet, select, to_json
+from sandbox.changeset import Change, ChangeSet, base_to_json, select, to_json
 from sandbox.commit_plan import HELD, SAVED, Draft, Planner, Preparation
 from sandbox.errors import CommitError
 from sandbox.locks import locked
@@ -231,23 +231,55 @@ def _write_content(item: Preparation, blobs: BlobStore, fs: FileSystem) -> None:
 
 
 def _copy_range(source: BinaryIO, handle: int, size_bytes: int, fs: FileSystem) -> None:
-    """Append `size_bytes` of `source`; by the file system itself where it can share blocks."""
-    left = size_bytes
+    """Append the first `size_bytes` of `source`; holes stay holes, blocks are shared if they can.
+
+    OSError when the source is shorter.
+    """
+    start = os.lseek(handle, 0, os.SEEK_CUR)
+    if os.fstat(source.fileno()).st_size < size_bytes:
+        raise OSError(errno.EIO, "The file became shorter while it was read", source.name)
+    at = 0
+    while at < size_bytes:
+        at, end = _next_data(source.fileno(), at, size_bytes)
+        if at < end:
+            os.lseek(handle, start + at, os.SEEK_SET)
+            _copy_data(source, handle, at, end, fs)
+        at = end
+    if size_bytes and os.fstat(handle).st_size < start + size_bytes:
+        os.ftruncate(handle, start + size_bytes)
+    os.lseek(handle, start + size_bytes, os.SEEK_SET)
+
+
+def _next_data(source: int, at: int, size_bytes: int) -> tuple[int, int]:
+    """Where the next data from `at` on begins and ends; all of it where holes are not told."""
+    if not hasattr(os, "SEEK_DATA"):
+        return at, size_bytes
+    try:
+        begin = os.lseek(source, at, os.SEEK_DATA)
+        end = os.lseek(source, begin, os.SEEK_HOLE)
+    except OSError as error:
+        return (size_bytes if error.errno == errno.ENXIO else at), size_bytes
+    return min(begin, size_bytes), min(end, size_bytes)
+
+
+def _copy_data(source: BinaryIO, handle: int, at: int, end: int, fs: FileSystem) -> None:
+    """Copy bytes `at` to `end`; by the file system itself where it can."""
     if hasattr(os, "copy_file_range"):
         with contextlib.suppress(OSError):
-            while left:
-                count = os.copy_file_range(source.fileno(), handle, left)
+            while at < end:
+                count = os.copy_file_range(source.fileno(), handle, end - at, offset_src=at)
                 if count == 0:
                     break
-                left -= count
-    while left:
-        chunk = source.read(min(CHUNK_BYTES, left))
+                at += count
+    source.seek(at)
+    while at < end:
+        chunk = source.read(min(CHUNK_BYTES, end - at))
         if not chunk:
             raise OSError(errno.EIO, "The file became shorter while it was read", source.name)
         view = memoryview(chunk)
         while view:
             view = view[fs.write(handle, bytes(view)) :]
-        left -= len(chunk)
+        at += len(chunk)
 
 
 def copy_entry(origin: str, target: str, skip: frozenset[str], fs: FileSystem) -> None:
@@ -353,7 +385,7 @@ def states(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
     for change in changes:
         if change.kind not in ("delete", "rmdir"):
             with contextlib.suppress(PermissionError):  # in a folder that was just closed
-                found[change.id] = asdict(base_of(os.lstat(change.final_path)))
+                found[change.id] = base_to_json(base_of(os.lstat(change.final_path)))
     return found
 
 

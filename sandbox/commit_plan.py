@@ -77,6 +77,7 @@ class Planner:
         self._device: dict[str, int] = {}
         self._ready: dict[str, str] = {}
         self._near: dict[int, str] = {}
+        self._opened: dict[str, int] = {}
         self._count = 0
         self.draft = Draft()
 
@@ -89,11 +90,7 @@ class Planner:
         arriving: list[tuple[Change, Place | None]] = [
             (change, None) for change in makes if not self._make_at_once(change)
         ]
-        leaving = [c for c in self._changes if c.kind in ("move", "delete", "rmdir")]
-        for change in sorted(leaving, key=lambda c: -c.path.count("/")):
-            waiting = self._leave(change)
-            if waiting is not None:
-                arriving.append((change, waiting))
+        arriving.extend(self._leave_all())
         for change, waiting in sorted(arriving, key=lambda item: _final_depth(item[0])):
             self._arrive(change, waiting)
         for change in self._changes:
@@ -103,6 +100,14 @@ class Planner:
             if not self._opens_folder(change):
                 self._set_metadata(change, change.final_path)
         return self.draft
+
+    def _leave_all(self) -> list[tuple[Change, Place | None]]:
+        """Take everything that goes from its place, deepest first; returns the moves that wait."""
+        leaving = [c for c in self._changes if c.kind in ("move", "delete", "rmdir")]
+        for change in leaving:
+            self._open(change)
+        halves = [(c, self._leave(c)) for c in sorted(leaving, key=lambda c: -c.path.count("/"))]
+        return [(change, waiting) for change, waiting in halves if waiting is not None]
 
     def _make_at_once(self, change: Change) -> bool:
         folder = os.path.split(change.path)[0]
@@ -136,6 +141,25 @@ class Planner:
         limbo = self._hold(device)
         self.draft.steps.append(Place(change=change.id, src=change.path, dst=limbo, inode=inode))
         return Place(change=change.id, src=limbo, dst=change.target, inode=inode)
+
+    def _open(self, change: Change) -> None:
+        """A read-only folder of one's own has to be opened before it, or what is in it, can go."""
+        base = change.base
+        if base is None or base.kind != "folder" or base.mode & stat.S_IWUSR:
+            return
+        if hasattr(os, "geteuid") and os.lstat(change.path).st_uid != os.geteuid():
+            return
+        before = stat.S_IMODE(base.mode)
+        self._opened[change.id] = before | stat.S_IRWXU
+        self.draft.steps.append(
+            Meta(
+                change=change.id,
+                path=change.path,
+                inode=base.inode,
+                mode_before=before,
+                mode=before | stat.S_IRWXU,
+            )
+        )
 
     def _discard(self, change: Change, path: str, device: int) -> None:
         """Put an entry aside for good."""
@@ -176,7 +200,11 @@ class Planner:
         return replace(place, keep=self._hold(device), saved=saved)
 
     def _set_metadata(self, change: Change, path: str) -> None:
-        if change.has_new_content or (change.mode is None and change.mtime_ns is None):
+        mode, before = change.mode, change.base and stat.S_IMODE(change.base.mode)
+        if change.kind == "move" and change.id in self._opened:
+            mode = before if mode is None else mode
+            before = self._opened[change.id]
+        if change.has_new_content or (mode is None and change.mtime_ns is None):
             return
         if change.kind == "mkdir":
             if _is_open(change.mode) and change.mtime_ns is None:
@@ -188,12 +216,12 @@ class Planner:
                 change=change.id,
                 path=path,
                 inode=change.base.inode,
-                mode_before=stat.S_IMODE(change.base.mode) if change.mode is not None else None,
+                mode_before=before if mode is not None else None,
                 mtime_ns_before=change.base.mtime_ns if change.mtime_ns is not None else None,
             )
         else:
             return
-        self.draft.steps.append(replace(step, mode=change.mode, mtime_ns=change.mtime_ns))
+        self.draft.steps.append(replace(step, mode=mode, mtime_ns=change.mtime_ns))
 
     @staticmethod
     def _opens_folder(change: Change) -> bool:

@@ -14,15 +14,21 @@ from sandbox.dialect_answer import keep_answer
 from sandbox.dialect_calls import bridge_calls
 from sandbox.dialect_classes import bridge_classes
 from sandbox.dialect_context import Rewriting
+from sandbox.dialect_contexts import bridge_contexts
 from sandbox.dialect_decorators import bridge_decorators
+from sandbox.dialect_exceptions import bridge_exceptions
 from sandbox.dialect_generators import bridge_generators
 from sandbox.dialect_imports import bridge_imports
+from sandbox.dialect_listings import bridge_listings
 from sandbox.dialect_methods import bridge_methods
+from sandbox.dialect_orders import bridge_orders
 from sandbox.dialect_statements import bridge_statements
 from sandbox.dialect_suffixes import bridge_suffixes
 from sandbox.dialect_times import bridge_times
+from sandbox.dialect_tools import bridge_tools
 from sandbox.edits import OverlappingEditsError, PositionMap, apply_edits
 from sandbox.errors import Fault, ProgramFaultError
+from sandbox.tools import ToolSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +38,24 @@ class Bridged:
     text: str
     position_map: PositionMap
     notes: tuple[tuple[int, str], ...]
-    exceptions: dict[str, str]
 
 
-def bridge(text: str, tree: ast.Module) -> Bridged:
+def bridge(text: str, tree: ast.Module, tools: ToolSet) -> Bridged:
     """Rewrite a parsed program; raises `ProgramFaultError` when it cannot be bridged."""
     rewriting = Rewriting(text, tree)
     bridge_imports(rewriting)
+    bridge_contexts(rewriting)
     bridge_generators(rewriting)
     bridge_classes(rewriting)
+    bridge_exceptions(rewriting)
+    bridge_orders(rewriting)
     bridge_decorators(rewriting)
     bridge_statements(rewriting)
     bridge_suffixes(rewriting)
     bridge_times(rewriting)
     bridge_methods(rewriting)
+    bridge_listings(rewriting)
+    bridge_tools(rewriting, tools)
     keep_answer(rewriting)
     bridge_calls(rewriting)
     try:
@@ -62,5 +72,4 @@ def bridge(text: str, tree: ast.Module) -> Bridged:
         text=result.decode(),
         position_map=position_map,
         notes=tuple(rewriting.notes),
-        exceptions=rewriting.exceptions,
     )

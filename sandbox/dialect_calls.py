@@ -19,6 +19,7 @@ from sandbox.dialect_files import (
     bridge_open,
     bridge_print,
     bridge_writelines,
+    comma,
 )
 from sandbox.dialect_refusals import refuse_call
 
@@ -51,6 +52,7 @@ REPLACED_FUNCTIONS: dict[str, str] = {
     "datetime.date.fromtimestamp": "__dd_datefromtimestamp",
     "pathlib.Path.home": "__dd_home",
     "re.sub": "__dd_re_sub",
+    "re.subn": "__dd_re_subn",
     "str.maketrans": "__dd_maketrans",
     "datetime.datetime.today": "__dd_today",
     "datetime.datetime.utcnow": "__dd_utcnow",
@@ -60,10 +62,21 @@ REPLACED_FUNCTIONS: dict[str, str] = {
     "dataclasses.asdict": "__dd_asdict",
     "dataclasses.astuple": "__dd_astuple",
     "functools.wraps": "__dd_wraps",
-    "vars": "__dd_asdict",
+    "vars": "__dd_vars",
     "callable": "__dd_callable",
     "string.Template": "__dd_Template",
     "uuid.uuid4": "__dd_uuid4",
+    "os.fdopen": "__dd_fdopen",
+    "os.close": "__dd_nothing",
+    "shutil.make_archive": "__dd_shutil_archive",
+    "shutil.unpack_archive": "__dd_shutil_unpack",
+    "hashlib.file_digest": "__dd_file_digest",
+    "tomllib.load": "__dd_toml_load",
+    "csv.Sniffer": "__dd_Sniffer",
+    "difflib.SequenceMatcher": "__dd_Matcher",
+    "urllib.parse.urlparse": "__dd_urlparse",
+    "urllib.parse.urlsplit": "__dd_urlparse",
+    "io.TextIOWrapper": "__dd_text_wrapper",
     "csv.reader": "__dd_csv_reader",
     "csv.DictReader": "__dd_csv_dict_reader",
     "json.dump": "__dd_json_dump",
@@ -72,6 +85,7 @@ REPLACED_FUNCTIONS: dict[str, str] = {
 
 _REPLACED_METHODS: dict[str, str] = {
     "touch": "__dd_touch",
+    "subn": "__dd_re_subn",
     "chmod": "__dd_chmod",
     "lstat": "__dd_lstat",
     "samefile": "__dd_samefile",
@@ -100,6 +114,20 @@ _REPLACED_ATTRIBUTES: dict[str, str] = {
 }
 _ORDERED = {"sorted": "__dd_sorted", "min": "__dd_min", "max": "__dd_max"}
 _MAPPED = {"map": "__dd_map", "filter": "__dd_filter"}
+_PLACED = frozenset(
+    [
+        "zipfile.ZipFile",
+        "tarfile.open",
+        "tarfile.TarFile",
+        "gzip.open",
+        "shutil.make_archive",
+        "shutil.unpack_archive",
+        "tempfile.TemporaryDirectory",
+        "tempfile.NamedTemporaryFile",
+        "tempfile.mkstemp",
+        "sqlite3.connect",
+    ]
+)
 _PURE_CALLS = frozenset(
     [
         "abs",
@@ -156,7 +184,7 @@ _PURE_METHODS = frozenset(
         "isoformat",
     ]
 )
-_ERROR_ATTRIBUTES = frozenset({"errno", "strerror", "filename"})
+_ERROR_ATTRIBUTES = frozenset({"errno", "strerror", "filename", "pos", "lineno", "colno", "msg"})
 _PATH_WORDS = frozenset({"Path", "pathlib", "glob", "iterdir", "rglob", "PurePath"})
 
 
@@ -171,10 +199,22 @@ def bridge_calls(rewriting: Rewriting) -> None:
                 _bridge_call(rewriting, node, files, paths=paths)
         elif isinstance(node, ast.For):
             bridge_loop(rewriting, node, files)
+        elif isinstance(node, ast.GeneratorExp):
+            _bridge_generator(rewriting, node)
         elif isinstance(node, ast.comprehension):
             bridge_comprehension(rewriting, node, files)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             _bridge_attribute(rewriting, node)
+
+
+def _bridge_generator(rewriting: Rewriting, node: ast.GeneratorExp) -> None:
+    """A generator expression that `next` may be asked of is an iterator over its values."""
+    parent = rewriting.parents.get(node)
+    if isinstance(parent, ast.Call) and rewriting.is_builtin(parent.func, "next"):
+        bare = len(parent.args) == 1 and rewriting.end(node) == rewriting.end(parent)
+        rewriting.wrap(node, "(iter" if bare else "iter(", ")")
+    elif isinstance(parent, ast.Assign | ast.Return):
+        rewriting.wrap(node, "iter(", ")")
 
 
 def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
@@ -183,6 +223,9 @@ def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
         rewriting.replace(rewriting.start(node), rewriting.end(node), replacement)
     elif node.attr == "parents" and "parents" not in rewriting.methods:
         rewriting.attribute_to_function(node, "__dd_parents")
+    elif node.attr == "__dict__":
+        _refuse_changed_dict(rewriting, node)
+        rewriting.attribute_to_function(node, "__dd_vars")
     elif node.attr == "__name__":
         rewriting.attribute_to_function(node, "__dd_name")
     elif node.attr in _ERROR_ATTRIBUTES and _is_caught(rewriting, node.value):
@@ -191,6 +234,14 @@ def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
         # A method taken from the class becomes a function that calls it.
         text = f"(lambda self, *args: self.{node.attr}(*args))"
         rewriting.replace(rewriting.start(node), rewriting.end(node), text)
+
+
+def _refuse_changed_dict(rewriting: Rewriting, node: ast.Attribute) -> None:
+    parent = rewriting.parents.get(node)
+    if (isinstance(parent, ast.Attribute) and parent.attr in ("update", "pop", "clear")) or (
+        isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
+    ):
+        raise rewriting.refuse(node, "__dict__ that is changed", "Use setattr(obj, name, value).")
 
 
 def _is_caught(rewriting: Rewriting, node: ast.expr) -> bool:
@@ -203,6 +254,8 @@ def _is_caught(rewriting: Rewriting, node: ast.expr) -> bool:
 
 def _bridge_call(rewriting: Rewriting, call: ast.Call, files: Files, *, paths: bool) -> None:
     dotted = rewriting.dotted(call.func)
+    if dotted in _PLACED:  # what it writes later counts for this call
+        rewriting.closing(rewriting.end(call) - 1, comma(rewriting, call) + "at=__dd_at()")
     refuse_call(rewriting, call, dotted)
     if dotted == "re.sub" and not _may_be_callback(call.args[1:2], call.keywords):
         return
@@ -222,7 +275,7 @@ def _bridge_builtin(
     elif name == "bytes" and call.args and not isinstance(call.args[0], ast.Constant):
         rewriting.function_to_name(call, "__dd_bytes")
     elif name in _ORDERED:
-        if paths or _has_callback(rewriting, call):
+        if paths or rewriting.ordered or _has_callback(rewriting, call):
             rewriting.function_to_name(call, _ORDERED[name])
     elif name in _MAPPED and call.args and _may_suspend(rewriting, call.args[0]):
         rewriting.function_to_name(call, _MAPPED[name])
@@ -240,7 +293,11 @@ def _bridge_method(
         rewriting.method_to_function(call, "__dd_write_text")
     elif name == "match" and paths and not _is_module(rewriting, func.value):
         rewriting.method_to_function(call, "__dd_match")
-    elif name == "sort" and not call.args and (paths or _has_callback(rewriting, call)):
+    elif (
+        name == "sort"
+        and not call.args
+        and (paths or rewriting.ordered or _has_callback(rewriting, call))
+    ):
         rewriting.method_to_function(call, "__dd_sort")
     elif name == "writelines" and len(call.args) == 1:
         bridge_writelines(rewriting, call, func)

@@ -23,7 +23,14 @@ class Rewriting:
         self.tree = tree
         self.edits: list[Edit] = []
         self.notes: list[tuple[int, str]] = []
-        self.exceptions: dict[str, str] = {}
+        self.classes: dict[str, ast.ClassDef] = {}
+        self.families: set[str] = set()
+        """Classes with a base of the program's own, or an exception."""
+        self.own_exceptions: set[str] = set()
+        self.enums = False
+        self.contexts: set[ast.FunctionDef] = set()
+        self.ordered = False
+        """Whether a class says how its objects are compared."""
         self.nodes = list(ast.walk(tree))
         self.parents = {
             child: parent for parent in self.nodes for child in ast.iter_child_nodes(parent)
@@ -57,6 +64,10 @@ class Rewriting:
     def line_start(self, node: ast.stmt) -> int:
         """Byte offset of the first character of the line on which `node` starts."""
         return self._starts[node.lineno - 1]
+
+    def line_offset(self, line: int) -> int:
+        """Byte offset of the first character of a 1-based line."""
+        return self._starts[line - 1]
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replace a range of bytes."""

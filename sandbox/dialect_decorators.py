@@ -30,13 +30,18 @@ def bridge_decorators(rewriting: Rewriting) -> None:
     """Rewrite every decorated method of the program."""
     properties: set[str] = set()
     statics: set[str] = set()
+    setters = _bridge_setters(rewriting)
+    asked = ambiguous_properties(rewriting)
     for node, method, kind in _decorated(rewriting):
         _remove_decorator(rewriting, method)
         if kind == "abstractmethod":
             continue
         if kind == "property":
-            _check_property(rewriting, method)
-            properties.add(method.name)
+            if method.name in asked:
+                at = rewriting.text.index(method.name.encode(), rewriting.start(method) + 3)
+                rewriting.replace(at, at, "__dd_get_")
+            else:
+                properties.add(method.name)
         elif kind == "staticmethod":
             _add_parameter(rewriting, method)
             statics.add(f"{node.name}.{method.name}")
@@ -44,6 +49,8 @@ def bridge_decorators(rewriting: Rewriting) -> None:
             _bridge_class_method(rewriting, node, method)
     if properties:
         _call_properties(rewriting, properties)
+    if asked:
+        _ask_properties(rewriting, asked)
     if statics:
         _pass_nothing(rewriting, statics)
 
@@ -69,26 +76,96 @@ def _remove_decorator(rewriting: Rewriting, method: Function) -> None:
     rewriting.replace(at, rewriting.start(method), "")
 
 
-def _check_property(rewriting: Rewriting, method: Function) -> None:
+def ambiguous_properties(rewriting: Rewriting) -> frozenset[str]:
+    """Names of properties that something else may have as well."""
+    setters = setter_names(rewriting)
+    return frozenset(
+        method.name
+        for _, method, kind in _decorated(rewriting)
+        if kind == "property" and _is_ambiguous(rewriting, method, setters)
+    )
+
+
+def setter_names(rewriting: Rewriting) -> set[str]:
+    """Names of properties that can be set."""
+    return {
+        decorator.value.id
+        for node in rewriting.nodes
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Attribute)
+        and decorator.attr == "setter"
+        and isinstance(decorator.value, ast.Name)
+    }
+
+
+def _is_ambiguous(rewriting: Rewriting, method: Function, setters: set[str]) -> bool:
+    """Whether something else has an attribute of the property's name: each object is asked."""
     name = method.name
-    stored = any(
+    stored = name not in setters and any(
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
         for node in rewriting.nodes
     )
-    defined = sum(
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
+    plain = any(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name == name
+        and not node.decorator_list
         for node in rewriting.nodes
     )
-    if stored or defined > 1 or name in _KNOWN_ATTRIBUTES or name in rewriting.bound:
-        raise rewriting.refuse(method, f"the property {name} is ambiguous here", _HINT)
+    return stored or plain or name in _KNOWN_ATTRIBUTES
+
+
+def _ask_properties(rewriting: Rewriting, names: set[str]) -> None:
+    for node in rewriting.nodes:
+        if not isinstance(node, ast.Attribute) or node.attr not in names:
+            continue
+        parent = rewriting.parents.get(node)
+        is_called = isinstance(parent, ast.Call) and parent.func is node
+        if isinstance(node.ctx, ast.Load) and not is_called:
+            rewriting.wrap(node.value, "__dd_property(", "")
+            end = rewriting.end(node)
+            before = rewriting.text[: end - len(node.attr.encode())].rstrip()
+            rewriting.replace(len(before) - 1, end, f", '__dd_get_{node.attr}', '{node.attr}')")
 
 
 def _call_properties(rewriting: Rewriting, names: set[str]) -> None:
     for node in rewriting.nodes:
         if isinstance(node, ast.Attribute) and node.attr in names:
-            rewriting.closing(rewriting.end(node), "()")
+            is_read = isinstance(node.ctx, ast.Load)
+            if is_read:
+                rewriting.closing(rewriting.end(node), "()")
         elif isinstance(node, ast.Constant) and node.value in names:
             raise rewriting.refuse(node, f"the property {node.value} is read by its name", _HINT)
+
+
+def _bridge_setters(rewriting: Rewriting) -> set[str]:
+    """``@name.setter`` becomes a method that every plain assignment calls."""
+    setters: set[str] = set()
+    for node in rewriting.nodes:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        match node.decorator_list:
+            case [ast.Attribute(value=ast.Name(id=name), attr="setter")] if name == node.name:
+                setters.add(name)
+                _remove_decorator(rewriting, node)
+                at = rewriting.text.index(name.encode(), rewriting.start(node) + 3)
+                rewriting.replace(at, at, "__dd_set_")
+            case _:
+                pass
+    for node in rewriting.nodes:
+        if not isinstance(node, ast.Attribute) or node.attr not in setters:
+            continue
+        if isinstance(node.ctx, ast.Load):
+            continue
+        parent = rewriting.parents[node]
+        if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+            hint = "Assign it alone, as in obj.name = value."
+            raise rewriting.refuse(node, f"the property {node.attr} set in a statement", hint)
+        end = rewriting.end(node)
+        equals = rewriting.text.index(b"=", end)
+        rewriting.replace(end - len(node.attr.encode()), equals + 1, f"__dd_set_{node.attr}(")
+        rewriting.closing(rewriting.end(parent.value), ")")
+    return setters
 
 
 def _add_parameter(rewriting: Rewriting, method: Function) -> None:

@@ -37,7 +37,7 @@ _HINT = "Collect the values in a list and return the list."
 def bridge_generators(rewriting: Rewriting) -> None:
     """Rewrite every function of the program that has a `yield` of its own."""
     for node in rewriting.nodes:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, Function) and node not in rewriting.contexts:
             yields = [n for n in scope_nodes(node) if isinstance(n, ast.Yield | ast.YieldFrom)]
             if yields:
                 _bridge_generator(rewriting, node, yields)

@@ -14,6 +14,7 @@ from sandbox.dialect_context import Rewriting
 from sandbox.dialect_refusals import refuse_module
 from sandbox.host_modules import HOST_MODULE_NAMES
 from sandbox.prelude import PRELUDE_MODULES
+from sandbox.prelude_rooms import ROOM_MODULES
 
 NATIVE_MODULES = frozenset(
     [
@@ -27,7 +28,6 @@ NATIVE_MODULES = frozenset(
         "datetime",
         "decimal",
         "functools",
-        "gzip",
         "hashlib",
         "itertools",
         "json",
@@ -44,7 +44,8 @@ NATIVE_MODULES = frozenset(
         "unicodedata",
     ]
 )
-_MODULES = NATIVE_MODULES | HOST_MODULE_NAMES | PRELUDE_MODULES
+SUPPLIED_MODULES = PRELUDE_MODULES | ROOM_MODULES
+_MODULES = NATIVE_MODULES | HOST_MODULE_NAMES | SUPPLIED_MODULES
 _NAMES: dict[str, str] = {
     name: module
     for module, names in {
@@ -59,6 +60,9 @@ _NAMES: dict[str, str] = {
         "glob": "iglob",
         "typing": "List Dict Tuple Set Optional Any Union Iterable Callable",
         "io": "StringIO BytesIO",
+        "zipfile": "ZipFile",
+        "configparser": "ConfigParser",
+        "fractions": "Fraction",
     }.items()
     for name in names.split()
 }
@@ -70,8 +74,12 @@ _STAND_INS = {
     "collections.OrderedDict": "dict",
     "datetime.UTC": "__dd_utc",
     "os.PathLike": "__dd_type",
+    "functools.total_ordering": "__dd_type",
+    "contextlib.contextmanager": "__dd_type",
 }
-_TYPES_ONLY = frozenset({"collections.abc", "types", "abc", "__future__", "typing_extensions"})
+_TYPES_ONLY = frozenset(
+    {"collections.abc", "types", "abc", "__future__", "typing_extensions", "enum", "numbers"}
+)
 _TYPING_HAS = frozenset(
     [
         "Any",
@@ -120,9 +128,8 @@ def _bridge_import(rewriting: Rewriting, node: ast.Import) -> None:
     for alias in node.names:
         module = alias.name
         refuse_module(rewriting, node, module)
-        if module in PRELUDE_MODULES:
-            name = alias.asname or module.split(".")[0]
-            parts.append(f"{name} = __dd_module_{module.replace('.', '_')}")
+        if module in SUPPLIED_MODULES:
+            parts.append(_module_part(module, alias.asname))
             changed = True
         elif module in _TYPES_ONLY:
             changed = True
@@ -131,6 +138,15 @@ def _bridge_import(rewriting: Rewriting, node: ast.Import) -> None:
     if changed:
         text = "; ".join(parts) or "pass"
         rewriting.replace(rewriting.start(node), rewriting.end(node), text)
+
+
+def _module_part(module: str, name: str | None) -> str:
+    """The assignment that stands for an import of a supplied module."""
+    top, _, inner = module.partition(".")
+    if name is None and inner and top not in SUPPLIED_MODULES:
+        return f"{top} = __dd_inside({inner!r}, __dd_module_{module.replace('.', '_')})"
+    shown = module if name else top
+    return f"{name or top} = __dd_module_{shown.replace('.', '_')}"
 
 
 def _bridge_import_from(rewriting: Rewriting, node: ast.ImportFrom) -> None:
@@ -165,16 +181,18 @@ def _from_part(
     name, dotted = alias.asname or alias.name, f"{module}.{alias.name}"
     if alias.name == "*":
         return _star(rewriting, node, module)
-    if module in PRELUDE_MODULES:
+    if dotted in _STAND_INS:
+        return f"{name} = {_STAND_INS[dotted]}"
+    if dotted in SUPPLIED_MODULES:
+        return f"{name} = __dd_module_{dotted.replace('.', '_')}"
+    if dotted in REPLACED_FUNCTIONS and module not in _BOTH_WAYS:
+        return ""
+    if module in SUPPLIED_MODULES:
         return f"{name} = __dd_module_{module.replace('.', '_')}.{alias.name}"
     if module in _TYPES_ONLY:
         return f"{name} = __dd_type"
     if module == "typing" and alias.name not in _TYPING_HAS | _TYPING_CLASSES:
         return f"{name} = __dd_type"
-    if dotted in _STAND_INS:
-        return f"{name} = {_STAND_INS[dotted]}"
-    if dotted in REPLACED_FUNCTIONS and module not in _BOTH_WAYS:
-        return ""
     return None
 
 
@@ -223,7 +241,7 @@ def _missing(rewriting: Rewriting, name: str) -> tuple[str, str]:
     if name in _NAMES:
         return _import_line(_NAMES[name], name), f"{_NAMES[name]}.{name}"
     if name in _MODULES and _attributes(rewriting, name):
-        if name in PRELUDE_MODULES:
+        if name in SUPPLIED_MODULES:
             return f"{name} = __dd_module_{name}", name
         return f"import {name}", name
     if name == "urllib":
@@ -235,7 +253,7 @@ def _import_line(module: str, name: str) -> str:
     stand_in = _STAND_INS.get(f"{module}.{name}")
     if stand_in:
         return f"{name} = {stand_in}"
-    if module in PRELUDE_MODULES:
+    if module in SUPPLIED_MODULES:
         return f"{name} = __dd_module_{module}.{name}"
     if module == "typing" and name not in _TYPING_HAS:
         return f"{name} = __dd_type"

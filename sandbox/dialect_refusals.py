@@ -11,14 +11,31 @@ import ast
 from sandbox.dialect_context import Rewriting
 
 _TABLES = "Use the csv and json modules with plain lists and dicts."
-_NETWORK = "A program here has no network of its own; work with the files that are there."
+_NETWORK = (
+    "A program here has no network of its own; use reply = fetch_url(url), with reply['status'] and "
+    "reply['text'], for a host that the person has allowed."
+)
+_DOCUMENT = "Use text = read_document(path) to read it."
 _COMMANDS = "Commands cannot be run from a program; use os, pathlib and shutil for files."
 _GUI = "Return a text as the answer instead of opening windows."
+
+_IMAGES = (
+    "Use info = image_info(path) for info['width'], info['height'] and info['taken'], which is the "
+    "EXIF date as '2024-05-01T12:30:00' or None. Images can be moved and copied, not changed."
+)
 
 REFUSED_MODULES: dict[str, str] = {
     "pandas": _TABLES,
     "numpy": "Use plain lists, sum(), min(), max(), math and statistics.",
-    "openpyxl": "Write a .csv file with the csv module.",
+    "openpyxl": "Write a .csv file with the csv module; read with text = read_document(path).",
+    "xlrd": _DOCUMENT,
+    "docx": _DOCUMENT,
+    "pypdf": _DOCUMENT,
+    "PyPDF2": _DOCUMENT,
+    "pdfplumber": _DOCUMENT,
+    "fitz": _DOCUMENT,
+    "pdfminer": _DOCUMENT,
+    "extract_msg": _DOCUMENT,
     "xlsxwriter": "Write a .csv file with the csv module.",
     "requests": _NETWORK,
     "httpx": _NETWORK,
@@ -35,17 +52,19 @@ REFUSED_MODULES: dict[str, str] = {
     "matplotlib": _GUI,
     "argparse": "There are no command line arguments; put the values into the program.",
     "click": "There are no command line arguments; put the values into the program.",
-    "sqlite3": "Use lists and dicts, and the csv module for files.",
     "pickle": "Use the json module.",
     "ctypes": "Use ordinary Python.",
     "importlib": "Import modules by their name.",
-    "PIL": "Images can be renamed, moved and copied, not changed.",
-    "bs4": "Use the re module on the text.",
+    "PIL": _IMAGES,
+    "exifread": _IMAGES,
+    "piexif": _IMAGES,
+    "bs4": "Use text = read_document(path) for the text of a page, or the re module on its source.",
     "yaml": "Read the lines of the file yourself, or use json.",
     "dotenv": "Read the lines of the file yourself.",
     "tqdm": "Write the plain loop, without a progress bar.",
-    "enum": "Use plain string constants.",
     "signal": "Leave it out.",
+    "html.parser": "Use the re module on the text, and html.unescape.",
+    "zoneinfo": "Use datetime.timezone(timedelta(hours=...)) with the offset that holds.",
     "chardet": "Try open(path, encoding='utf-8') and then encoding='latin-1'.",
 }
 

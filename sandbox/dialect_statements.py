@@ -147,9 +147,9 @@ def _bridge_raise(rewriting: Rewriting, call: ast.Call) -> None:
     if not isinstance(call.func, ast.Name) or call.keywords or not call.args:
         return
     name = call.func.id
-    if name in rewriting.bound and name not in rewriting.exceptions.values():
+    if name in rewriting.bound:
         return
-    is_exception = isinstance(getattr(builtins, name, None), type) or name in rewriting.bound
+    is_exception = isinstance(getattr(builtins, name, None), type)
     if not is_exception or name == "SystemExit" or any(map(_is_starred, call.args)):
         return
     first, last = call.args[0], call.args[-1]

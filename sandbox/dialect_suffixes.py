@@ -1,7 +1,8 @@
-"""File endings compared without their dot, as in ``path.suffix == "jpg"``: the dot is added.
+"""File endings compared without their dot, as in ``path.suffix == "jpg"``: always false, and noted.
 
-Owns one condition: a suffix is empty or begins with a dot, so a comparison with a text of letters
-and digits alone can only ever say no. Nothing that could be true is changed. Pure; any thread.
+Owns one doubt: a suffix is empty or begins with a dot, so a comparison with a text of letters and
+digits alone can only ever say no. The program stays as it is; that it came to such a comparison is
+remembered, and told when it changed nothing. Pure; any thread.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from collections.abc import Iterator
 
 from sandbox.dialect_context import Rewriting
 
+ENDING = "__dd_ending("
+"""What stands around a remembered ending in a bridged program."""
+
 _CASE_METHODS = frozenset({"lower", "upper", "casefold"})
 
 
 def bridge_suffixes(rewriting: Rewriting) -> None:
-    """Add the dot to the endings that suffixes are compared with."""
+    """Have the endings remembered that suffixes are compared with in vain."""
     known = _suffix_names(rewriting)
     done: set[ast.Constant] = set()
     for node in rewriting.nodes:
@@ -35,7 +39,7 @@ def bridge_suffixes(rewriting: Rewriting) -> None:
         for ending in endings:
             if ending not in done:
                 done.add(ending)
-                _add_dot(rewriting, ending)
+                _remember(rewriting, ending)
 
 
 def _suffix_names(rewriting: Rewriting) -> frozenset[str]:
@@ -108,10 +112,6 @@ def _texts(node: ast.expr) -> Iterator[ast.Constant]:
         yield node
 
 
-def _add_dot(rewriting: Rewriting, ending: ast.Constant) -> None:
-    text = rewriting.segment(ending)
-    if text[:1] not in ("'", '"') or text[1:-1] != ending.value:
-        return
-    at = rewriting.start(ending) + 1
-    rewriting.opening(at, ".")
-    rewriting.note(ending, f"a suffix begins with a dot: '.{ending.value}'")
+def _remember(rewriting: Rewriting, ending: ast.Constant) -> None:
+    """The text stays what it is; that the program came to it is kept."""
+    rewriting.wrap(ending, ENDING, ")")

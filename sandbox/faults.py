@@ -10,14 +10,16 @@ import re
 
 from pydantic_monty import MontyError, MontyRuntimeError, MontySyntaxError
 
-from sandbox.dialect_classes import STAND_IN_TYPES
 from sandbox.errors import Fault
 from sandbox.hints import Hints
 from sandbox.limits import Limits
 from sandbox.program import Program
 
-PROGRAM_FILE = "<python-input-1>"
+# The session was fed the prelude and its rooms before.
+PROGRAM_FILE = "<python-input-2>"
 _INTERNAL_NAME = re.compile(r"pydantic_monty[\w.]*\.(\w+)")
+# Between the name of an exception of the program's own and its text.
+CARRIED = "\x1f"
 _UNSUPPORTED = "does not yet support "
 _UNSUPPORTED_HINTS = {
     "decorator": "Write plain methods and functions without that decorator.",
@@ -30,7 +32,7 @@ _UNSUPPORTED_HINTS = {
 
 def fault_of(error: MontyError, program: Program, limits: Limits, hints: Hints) -> Fault:
     """The fault of a program that ended with `error`."""
-    name, message = _name_and_message(error, program)
+    name, message = _name_and_message(error)
     line = _line(error, program)
     if name == "TimeoutError" and "limit exceeded" in message:
         return Fault(
@@ -63,14 +65,14 @@ def _unsupported(message: str, line: int | None) -> Fault:
     )
 
 
-def _name_and_message(error: MontyError, program: Program) -> tuple[str, str]:
+def _name_and_message(error: MontyError) -> tuple[str, str]:
     if not isinstance(error, MontyRuntimeError | MontySyntaxError):
         return type(error.exception()).__name__, str(error)
     message = error.display("msg")
     name = error.display("type-msg").removesuffix(message).rstrip(": ").rpartition(".")[2]
-    for stand_in, own in program.exceptions:
-        if name == STAND_IN_TYPES.get(stand_in, stand_in):
-            name = own
+    own, carried, text = message.partition(CARRIED)
+    if carried:  # an exception of the program's own
+        return own, text
     return name or "Error", _INTERNAL_NAME.sub(r"\1", message).strip()
 
 

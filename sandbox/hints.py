@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-from sandbox.dialect_imports import NATIVE_MODULES
+from sandbox.dialect_imports import NATIVE_MODULES, SUPPLIED_MODULES
 from sandbox.dialect_refusals import REFUSED_MODULES
 from sandbox.host_files import HostPaths
 from sandbox.host_modules import HOST_MODULE_NAMES
 from sandbox.names import real, shown
-from sandbox.prelude import PRELUDE_MODULES
 
 _SHOWN_NAMES = 12
 _LISTED_NAMES = 2_000
@@ -38,9 +37,13 @@ _TYPES: dict[str, type] = {
 class Hints:
     """Finds a hint for an error of a program that ran on `paths`."""
 
-    def __init__(self, paths: HostPaths, source: str) -> None:
+    def __init__(
+        self, paths: HostPaths, source: str, tool_hint: Callable[[str], str] = lambda _: ""
+    ) -> None:
+        """`tool_hint`: the tool that a name which is not defined may mean, or nothing."""
         self._paths = paths
         self._source = source
+        self._tool_hint = tool_hint
 
     def hint(self, name: str, message: str) -> str:
         """One or two sentences, or empty."""
@@ -89,7 +92,7 @@ class Hints:
             return ""
         known = {*re.findall(r"\b[A-Za-z_]\w*\b", self._source), *dir(builtins)}
         known.discard(found.group(1))
-        meant = _did_you_mean(found.group(1), sorted(known))
+        meant = self._tool_hint(found.group(1)) or _did_you_mean(found.group(1), sorted(known))
         return meant or "Define it before using it."
 
 
@@ -179,5 +182,5 @@ def _missing_module(message: str) -> str:
         return REFUSED_MODULES[found[0]]
     if message.startswith("cannot import name"):
         return "That name is not available here; write it yourself or use another."
-    known = sorted(NATIVE_MODULES | HOST_MODULE_NAMES | PRELUDE_MODULES)
+    known = sorted(NATIVE_MODULES | HOST_MODULE_NAMES | SUPPLIED_MODULES)
     return f"Available modules: {', '.join(known)}."

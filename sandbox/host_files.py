@@ -87,9 +87,7 @@ class HostPaths:
         kind: EffectKind = "modify" if self.stage.exists(path) else "create"
         return self.effect(kind, path, size_bytes=size_bytes)
 
-    def read(
-        self, path: str, size_bytes: int | None = None
-    ) -> tuple[Effect, Callable[[], bytes]]:
+    def read(self, path: str, size_bytes: int | None = None) -> tuple[Effect, Callable[[], bytes]]:
         """The effect of reading a file whole, and the reading."""
         if size_bytes is None:
             size_bytes = self.stage.stat(path).size_bytes

@@ -69,6 +69,7 @@ class HostFunctions:
             "__dd_fromisocalendar": _pure(dt.date.fromisocalendar),
             "__dd_toordinal": _pure(_toordinal),
             "__dd_iso": _pure(_iso),
+            "__dd_vars": _pure(_vars),
             "__dd_asdict": _pure(_asdict),
             "__dd_astuple": _pure(_astuple),
             "__dd_path_match": _pure(_path_match),
@@ -318,6 +319,13 @@ def _path_match(path: PurePosixPath, pattern: object) -> bool:
 
 def _bytes_of(values: Sequence[int]) -> bytes:
     return bytes(values)
+
+
+def _vars(value: object) -> dict[str, object]:
+    """An object's own attributes."""
+    if not isinstance(value, MontyClassProxy):
+        raise TypeError("vars() argument must have __dict__ attribute")
+    return dict(value.attributes)
 
 
 def _asdict(value: object) -> dict[str, object]:

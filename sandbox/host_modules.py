@@ -10,11 +10,17 @@ import calendar
 import difflib
 import fnmatch
 import html
+import mimetypes
+import platform
+import secrets
+import shlex
 import statistics
 import string
+import struct
 import textwrap
 import urllib.parse
 import uuid
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,6 +33,7 @@ _Function = Callable[..., object]
 _COMPARED_CHARS = 50_000
 _TEXT_CHARS = 5_000_000
 _SHORT = 1_000
+_UNPACKED_BYTES = 64 * 1024 * 1024
 
 
 def _uuid_text(function: Callable[..., uuid.UUID]) -> _Function:
@@ -40,6 +47,18 @@ def _quantiles(data: list[Any], *, n: int = 4, method: Any = "exclusive") -> lis
 def _monthrange(year: int, month: int) -> tuple[int, int]:
     weekday, days = calendar.monthrange(year, month)
     return int(weekday), days
+
+
+def _guess_type(url: object) -> tuple[str | None, str | None]:
+    return mimetypes.guess_type(str(url))
+
+
+def _decompress(data: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
+    decompressor = zlib.decompressobj(wbits)
+    found = decompressor.decompress(data, _UNPACKED_BYTES)
+    if decompressor.unconsumed_tail:
+        raise ValueError("the data unpacks to too much")
+    return found
 
 
 def _bounded(function: Callable[..., Any]) -> _Function:
@@ -115,6 +134,29 @@ PURE_FUNCTIONS: dict[str, _Function] = {
     "urllib.parse.urlencode": urllib.parse.urlencode,
     "urllib.parse.parse_qs": urllib.parse.parse_qs,
     "urllib.parse.urljoin": urllib.parse.urljoin,
+    "struct.pack": _sized(struct.pack),
+    "struct.unpack": struct.unpack,
+    "struct.unpack_from": struct.unpack_from,
+    "struct.calcsize": struct.calcsize,
+    "zlib.crc32": zlib.crc32,
+    "zlib.adler32": zlib.adler32,
+    "zlib.compress": zlib.compress,
+    "zlib.decompress": _decompress,
+    "shlex.split": shlex.split,
+    "shlex.quote": shlex.quote,
+    "shlex.join": shlex.join,
+    "mimetypes.guess_type": _guess_type,
+    "mimetypes.guess_extension": mimetypes.guess_extension,
+    "secrets.token_hex": _sized(secrets.token_hex),
+    "secrets.token_urlsafe": _sized(secrets.token_urlsafe),
+    "secrets.token_bytes": _sized(secrets.token_bytes),
+    "secrets.randbelow": secrets.randbelow,
+    "secrets.choice": secrets.choice,
+    "platform.system": platform.system,
+    "platform.machine": platform.machine,
+    "platform.python_version": platform.python_version,
+    "platform.platform": platform.platform,
+    "platform.node": lambda: "localhost",
     "calendar.monthrange": _monthrange,
     "calendar.isleap": calendar.isleap,
     "calendar.month": _sized(calendar.TextCalendar().formatmonth),

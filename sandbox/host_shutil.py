@@ -37,6 +37,7 @@ class HostShutil:
             "shutil.copytree": self._copytree,
             "shutil.move": self._move,
             "shutil.rmtree": self._rmtree,
+            "__dd_remove_tree": self._rmtree,
             "glob.glob": self._glob,
             "glob.iglob": self._glob,
             "glob.escape": self._escape,

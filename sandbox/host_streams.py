@@ -31,16 +31,12 @@ class HostStreams:
         self._streams: dict[int, Any] = {}
         self._rows: dict[int, Iterator[list[str]]] = {}
         self._next = 1
-        self._calls: dict[str, Callable[..., Answer]] = {
-            "__dd_stream_lines": lambda number: Answer(do=lambda: self._lines(number)),
-            "__dd_stream_read": lambda number, size: Answer(do=lambda: self._read(number, size)),
-            "__dd_stream_rows": lambda number, options: Answer(
-                do=lambda: self._table(number, options)
-            ),
-            "__dd_stream_seek": lambda number, offset, whence: Answer(
-                do=lambda: self._streams[number].seek(offset, whence)
-            ),
-            "__dd_stream_close": lambda number: Answer(do=lambda: self._close(number)),
+        self._calls: dict[str, Callable[..., object]] = {
+            "__dd_stream_lines": self._lines,
+            "__dd_stream_read": self._read,
+            "__dd_stream_rows": self._table,
+            "__dd_stream_seek": self._seek,
+            "__dd_stream_close": self._close,
         }
 
     def answer(
@@ -48,7 +44,7 @@ class HostStreams:
     ) -> Answer | None:
         """What call `name` would do, or None for an unknown call."""
         call = self._calls.get(name)
-        return None if call is None else call(*args, **kwargs)
+        return None if call is None else Answer(do=lambda: call(*args, **kwargs))
 
     def open(self, path: str, mode: str, options: TextOptions) -> int:
         """A new stream over a file of the stage."""
@@ -83,7 +79,7 @@ class HostStreams:
             piece += rest
         return piece
 
-    def _read(self, number: int, size: int) -> str | bytes:
+    def _read(self, number: int, size: int | None) -> str | bytes:
         """`size` characters or bytes, or all that is left."""
         stream = self._streams[number]
         limit = self._paths.limits.read_bytes
@@ -96,6 +92,9 @@ class HostStreams:
             return cast("str | bytes", piece)
         return cast("str | bytes", stream.read(min(size, limit)))
 
+    def _seek(self, number: int, offset: int, whence: int) -> int:
+        return int(self._streams[number].seek(offset, whence))
+
     def _table(self, number: int, options: Mapping[str, Any]) -> list[list[str]]:
         """The next rows of a table; none at the end."""
         rows = self._rows.get(number)
@@ -107,7 +106,7 @@ class HostStreams:
 def text_stream(raw: BinaryIO, options: TextOptions) -> io.TextIOBase:
     """A file's bytes as `open` decodes them."""
     encoding = options.encoding or "utf-8"
-    buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(_Raw(raw))
+    buffered: Any = io.BufferedReader(_Raw(raw))
     return io.TextIOWrapper(
         buffered,
         encoding="utf-8" if encoding == "locale" else encoding,

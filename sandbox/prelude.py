@@ -6,6 +6,7 @@ with `__dd_` belong to the bridge; those not defined here are host functions. Pu
 
 from __future__ import annotations
 
+from sandbox.prelude_classes import CLASSES_PRELUDE
 from sandbox.prelude_files import FILES_PRELUDE
 from sandbox.prelude_modules import MODULES_PRELUDE, PRELUDE_MODULES
 
@@ -17,6 +18,8 @@ import re as __dd_re
 import sys as __dd_sys
 import csv as __dd_csv
 import json as __dd_json
+import math as __dd_math
+import hashlib as __dd_hashlib
 import collections as __dd_collections
 import datetime as __dd_datetime
 import binascii as __dd_binascii
@@ -52,6 +55,42 @@ def __dd_nothing(*args, **kwargs):
     return None
 
 
+__dd_endings = {}
+
+
+def __dd_ending(text):
+    __dd_endings[text] = True
+    return text
+
+
+def __dd_toml_load(file, **options):
+    data = file.read()
+    if isinstance(data, str):
+        raise TypeError("File must be opened in binary mode, e.g. use `open('foo.toml', 'rb')`")
+    return __dd_tomllib.loads(data.decode('utf-8'))
+
+
+def __dd_found(pattern, error):
+    found = __dd_re.search(pattern, str(error))
+    return int(found.group(1)) if found else None
+
+
+def __dd_pos(error):
+    return error.pos if hasattr(error, 'pos') else __dd_found('char ([0-9]+)', error)
+
+
+def __dd_lineno(error):
+    return error.lineno if hasattr(error, 'lineno') else __dd_found('line ([0-9]+)', error)
+
+
+def __dd_colno(error):
+    return error.colno if hasattr(error, 'colno') else __dd_found('column ([0-9]+)', error)
+
+
+def __dd_msg(error):
+    return error.msg if hasattr(error, 'msg') else str(error).split(': line ')[0]
+
+
 def __dd_show(value):
     if value is None or isinstance(value, str):
         return value
@@ -79,6 +118,8 @@ def __dd_keys(items, key):
 def __dd_sorted(iterable, /, *, key=None, reverse=False):
     items = list(iterable)
     keys = __dd_keys(items, key)
+    if keys and __dd_is_rich(keys[0]):
+        return [items[place] for place in __dd_merged(list(range(len(items))), keys, reverse)]
     places = sorted(range(len(items)), key=lambda place: keys[place], reverse=reverse)
     return [items[place] for place in places]
 
@@ -97,6 +138,13 @@ def __dd_best(name, choose, args, options):
             return options['default']
         raise ValueError(name + '() iterable argument is empty')
     keys = __dd_keys(items, options.get('key'))
+    if __dd_is_rich(keys[0]):
+        best = 0
+        for place in range(1, len(items)):
+            one, two = keys[place], keys[best]
+            if __dd_key_less(one, two) if name == 'min' else __dd_key_less(two, one):
+                best = place
+        return items[best]
     return items[choose(range(len(items)), key=lambda place: keys[place])]
 
 
@@ -144,20 +192,29 @@ def __dd_name(value):
         return __dd_names[text]
     if text.startswith('<class '):
         return text[8:-2].split('.')[-1]
+    found = __dd_re.match("<(?:function|bound method) '?([^' ]+)", text)
+    if found:
+        return found.group(1).split('.')[-1]
     return value.__name__
 
 
 def __dd_errno(error):
+    if hasattr(error, 'errno'):
+        return error.errno
     found = __dd_re.match('\\[Errno ([0-9]+)\\] ', str(error))
     return int(found.group(1)) if found else None
 
 
 def __dd_strerror(error):
+    if hasattr(error, 'strerror'):
+        return error.strerror
     found = __dd_re.match("\\[Errno [0-9]+\\] (.*?)(: '.*)?$", str(error))
     return found.group(1) if found else None
 
 
 def __dd_filename(error):
+    if hasattr(error, 'filename'):
+        return error.filename
     found = __dd_re.search(": '([^']*)'", str(error))
     return found.group(1) if found else None
 
@@ -301,7 +358,10 @@ def __dd_bit_length(number):
 
 
 def __dd_wraps(function, *args, **options):
-    return lambda wrapper: wrapper
+    def wrapped(wrapper):
+        __dd_names[str(wrapper)] = __dd_name(function)
+        return wrapper
+    return wrapped
 
 
 def __dd_callable(value):
@@ -319,6 +379,13 @@ def __dd_re_sub(pattern, repl, string, count=0, flags=0):
         return __dd_re.sub(pattern, repl, string, count=count, flags=flags)
     compiled = __dd_re.compile(pattern, flags) if isinstance(pattern, str) else pattern
     return __dd_substitute(compiled, repl, string, count)
+
+
+def __dd_re_subn(pattern, repl, string, count=0, flags=0):
+    compiled = __dd_re.compile(pattern, flags) if isinstance(pattern, str) else pattern
+    found = len(list(compiled.finditer(string)))
+    text = __dd_re_sub(compiled, repl, string, count)
+    return (text, min(found, count) if count else found)
 
 
 def __dd_substitute(compiled, repl, string, count):
@@ -340,112 +407,6 @@ def __dd_pattern_sub(pattern, repl, string, count=0):
     if isinstance(repl, str):
         return pattern.sub(repl, string, count)
     return __dd_substitute(pattern, repl, string, count)
-
-
-class __dd_Text:
-    def __init__(self, content, name='', mode='r', save=None):
-        self.content = content
-        self.name = name
-        self.mode = mode
-        self.save = save
-        self.at = len(content) if 'a' in mode else 0
-        self.changed = False
-        self.closed = False
-        self.lines = None
-        self.line = 0
-        self.newline = chr(10) if isinstance(content, str) else b'\\n'
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        self.close()
-        return False
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self.lines is None:
-            self.lines = self.split()
-            self.line = 0
-        if self.line >= len(self.lines):
-            raise StopIteration
-        found = self.lines[self.line]
-        self.line += 1
-        self.at += len(found)
-        return found
-
-    def split(self):
-        lines = self.content[self.at:].split(self.newline)
-        last = lines.pop()
-        return [line + self.newline for line in lines] + ([last] if last else [])
-
-    def read(self, size=-1):
-        end = len(self.content) if size is None or size < 0 else self.at + size
-        self.lines = None
-        found = self.content[self.at:end]
-        self.at += len(found)
-        return found
-
-    def readline(self):
-        end = self.content.find(self.newline, self.at)
-        end = len(self.content) if end < 0 else end + 1
-        return self.read(end - self.at)
-
-    def readlines(self):
-        lines = self.split()
-        self.at = len(self.content)
-        self.lines = None
-        return lines
-
-    def write(self, data):
-        self.lines = None
-        if 'a' in self.mode:
-            self.at = len(self.content)
-        self.content = self.content[:self.at] + data + self.content[self.at + len(data):]
-        self.at += len(data)
-        self.changed = True
-        return len(data)
-
-    def getvalue(self):
-        return self.content
-
-    def seek(self, offset, whence=0):
-        if whence == 1:
-            offset += self.at
-        elif whence == 2:
-            offset += len(self.content)
-        self.at = offset
-        self.lines = None
-        return offset
-
-    def tell(self):
-        return self.at
-
-    def truncate(self, size=None):
-        size = self.at if size is None else size
-        self.content = self.content[:size]
-        self.changed = True
-        return size
-
-    def flush(self):
-        if self.save is not None and self.changed:
-            __dd_save(self.name, self.content, self.save)
-            self.changed = False
-
-    def close(self):
-        self.flush()
-        self.closed = True
-
-
-def __dd_open_update(
-    file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, at=None
-):
-    options = [encoding, errors, newline]
-    content = __dd_load(file, mode, options)
-    opened = __dd_Text(content, str(file), mode, options)
-    return opened
 """
 
-PRELUDE = _PRELUDE + FILES_PRELUDE + MODULES_PRELUDE
+PRELUDE = _PRELUDE + CLASSES_PRELUDE + FILES_PRELUDE + MODULES_PRELUDE

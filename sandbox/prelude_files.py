@@ -8,6 +8,24 @@ host: iteration by the interpreter itself cannot. Pure; any thread.
 from __future__ import annotations
 
 FILES_PRELUDE = """
+__dd_ParseError = __dd_error_re
+
+
+def __dd_parsed(found):
+    if isinstance(found, tuple) and len(found) == 2 and found[0] == '__dd_failed':
+        raise __dd_ParseError(found[1])
+    return found
+
+
+def __dd_open_update(
+    file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, at=None
+):
+    options = [encoding, errors, newline]
+    content = __dd_load(file, mode, options)
+    opened = __dd_Text(content, str(file), mode, options)
+    return opened
+
+
 class __dd_Reader:
     at = 0
     base = 0
@@ -338,17 +356,39 @@ class __dd_Table:
             self.lines = rows + list(self.lines)
 
 
+def __dd_text_wrapper(source, encoding=None, errors=None, newline=None, **options):
+    data = source.read()
+    text = data.decode(encoding or 'utf-8', errors or 'strict')
+    if newline is None:
+        text = text.replace(chr(13) + chr(10), chr(10))
+    return __dd_Reader(str(source.name), 'r', text, None)
+
+
 def __dd_csv_reader(source, *args, **options):
     if isinstance(source, __dd_Reader) and source.stream is not None:
         if args:
             options['dialect'] = args[0]
         return __dd_Table(source, options)
+    __dd_csv_options(options)
+    if args and not isinstance(args[0], str):
+        options['dialect'] = args[0]
+        __dd_csv_options(options)
+        args = ()
     return __dd_csv.reader(source, *args, **options)
+
+
+def __dd_csv_options(options):
+    dialect = options.get('dialect')
+    if dialect is not None and not isinstance(dialect, str) and hasattr(dialect, 'delimiter'):
+        options.pop('dialect')
+        for name in ('delimiter', 'quotechar', 'doublequote', 'skipinitialspace'):
+            options.setdefault(name, getattr(dialect, name))
 
 
 def __dd_csv_dict_reader(source, fieldnames=None, **options):
     if isinstance(source, __dd_Reader) and source.stream is not None:
         return __dd_Table(source, options, fieldnames, True)
+    __dd_csv_options(options)
     if fieldnames is None:
         return __dd_csv.DictReader(source, **options)
     return __dd_csv.DictReader(source, fieldnames, **options)

@@ -10,6 +10,103 @@ PRELUDE_MODULES = frozenset(
 )
 
 MODULES_PRELUDE = """
+class __dd_Text:
+    def __init__(self, content, name='', mode='r', save=None):
+        self.content = content
+        self.name = name
+        self.mode = mode
+        self.save = save
+        self.at = len(content) if 'a' in mode else 0
+        self.changed = False
+        self.closed = False
+        self.lines = None
+        self.line = 0
+        self.newline = chr(10) if isinstance(content, str) else b'\\n'
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.close()
+        return False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.lines is None:
+            self.lines = self.split()
+            self.line = 0
+        if self.line >= len(self.lines):
+            raise StopIteration
+        found = self.lines[self.line]
+        self.line += 1
+        self.at += len(found)
+        return found
+
+    def split(self):
+        lines = self.content[self.at:].split(self.newline)
+        last = lines.pop()
+        return [line + self.newline for line in lines] + ([last] if last else [])
+
+    def read(self, size=-1):
+        end = len(self.content) if size is None or size < 0 else self.at + size
+        self.lines = None
+        found = self.content[self.at:end]
+        self.at += len(found)
+        return found
+
+    def readline(self):
+        end = self.content.find(self.newline, self.at)
+        end = len(self.content) if end < 0 else end + 1
+        return self.read(end - self.at)
+
+    def readlines(self):
+        lines = self.split()
+        self.at = len(self.content)
+        self.lines = None
+        return lines
+
+    def write(self, data):
+        self.lines = None
+        if 'a' in self.mode:
+            self.at = len(self.content)
+        self.content = self.content[:self.at] + data + self.content[self.at + len(data):]
+        self.at += len(data)
+        self.changed = True
+        return len(data)
+
+    def getvalue(self):
+        return self.content
+
+    def seek(self, offset, whence=0):
+        if whence == 1:
+            offset += self.at
+        elif whence == 2:
+            offset += len(self.content)
+        self.at = offset
+        self.lines = None
+        return offset
+
+    def tell(self):
+        return self.at
+
+    def truncate(self, size=None):
+        size = self.at if size is None else size
+        self.content = self.content[:size]
+        self.changed = True
+        return size
+
+    def flush(self):
+        if self.save is not None and self.changed:
+            __dd_save(self.name, self.content, self.save)
+            self.changed = False
+
+    def close(self):
+        self.flush()
+        self.closed = True
+
+
 class __dd_Template:
     def __init__(self, template):
         self.template = template
@@ -51,6 +148,14 @@ def __dd_uuid4():
 
 class __dd_Module:
     pass
+
+
+def __dd_inside(names, module):
+    for name in reversed(names.split('.')):
+        outer = __dd_Module()
+        setattr(outer, name, module)
+        module = outer
+    return module
 
 
 __dd_module_io = __dd_Module()
@@ -122,6 +227,29 @@ def __dd_nsmallest(n, iterable, key=None):
     return __dd_sorted(iterable, key=key)[:n]
 
 
+def __dd_merge(*iterables, key=None, reverse=False):
+    found = []
+    for each in iterables:
+        found.extend(list(each))
+    return iter(__dd_sorted(found, key=key, reverse=reverse))
+
+
+def __dd_heapreplace(heap, item):
+    first = heap[0]
+    heap[0] = item
+    __dd_sift(heap, 0)
+    return first
+
+
+def __dd_heappushpop(heap, item):
+    if heap and heap[0] < item:
+        return __dd_heapreplace(heap, item)
+    return item
+
+
+__dd_module_heapq.merge = __dd_merge
+__dd_module_heapq.heapreplace = __dd_heapreplace
+__dd_module_heapq.heappushpop = __dd_heappushpop
 __dd_module_heapq.heappush = __dd_heappush
 __dd_module_heapq.heappop = __dd_heappop
 __dd_module_heapq.heapify = __dd_heapify
@@ -230,6 +358,12 @@ __dd_module_contextlib = __dd_Module()
 __dd_module_contextlib.suppress = __dd_Suppress
 
 
+def __dd_padded(text, width):
+    if not width:
+        return text
+    return text.ljust(int(width[1:])) if width[0] == '-' else text.rjust(int(width))
+
+
 class __dd_Logger:
     def __init__(self, name='root'):
         self.name = name
@@ -240,7 +374,30 @@ class __dd_Logger:
             return None
         text = str(message) % args if args else str(message)
         names = {10: 'DEBUG', 20: 'INFO', 30: 'WARNING', 40: 'ERROR', 50: 'CRITICAL'}
-        print(names.get(level, 'Level ' + str(level)) + ':' + self.name + ':' + text)
+        settings = __dd_module_logging.settings
+        now = __dd_datetime.datetime.now()
+        date = settings.get('datefmt')
+        shown = now.strftime(date) if date else now.strftime('%Y-%m-%d %H:%M:%S,000')
+        values = {
+            'levelname': names.get(level, 'Level ' + str(level)), 'name': self.name,
+            'message': text, 'asctime': shown, 'levelno': level, 'lineno': 0,
+            'filename': 'program.py', 'module': 'program', 'funcName': '<module>',
+        }
+        pattern = settings.get('format') or '%(levelname)s:%(name)s:%(message)s'
+        if settings.get('style') == '{':
+            line = pattern.format(**values)
+        else:
+            line = __dd_substitute(
+                __dd_re.compile('%\\(([a-zA-Z]+)\\)(-?[0-9]*)[sd]'),
+                lambda found: __dd_padded(str(values.get(found.group(1), '')), found.group(2)),
+                pattern, 0,
+            )
+        name = settings.get('filename')
+        if name is None:
+            print(line)
+        else:
+            with open(name, 'a') as file:
+                file.write(line + chr(10))
         return None
 
     def debug(self, message, *args, **options):
@@ -276,7 +433,13 @@ __dd_module_logging.ERROR = 40
 __dd_module_logging.CRITICAL = 50
 
 
+__dd_module_logging.settings = {}
+
+
 def __dd_basic_config(**options):
+    __dd_module_logging.settings = options
+    if options.get('filename') is not None and options.get('filemode') == 'w':
+        __dd_Path(options['filename']).write_text('')
     level = options.get('level')
     if level is not None:
         __dd_module_logging.level = level

@@ -9,10 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from sandbox.builtin_tools import builtin_tools
 from sandbox.dialect import bridge
 from sandbox.edits import PositionMap
 from sandbox.effects import Span
 from sandbox.syntax import parse_repaired
+from sandbox.tools import ToolSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,14 +22,12 @@ class Program:
     """One program of a model.
 
     `source`: as written; `repaired`: what the interpreter runs; `notes`: what was changed, one line
-    each, for people; `exceptions`: names of custom exception classes by the built-in exception that
-    stands for them; `maps`: from `repaired` back to `source`, applied in order.
+    each, for people; `maps`: from `repaired` back to `source`, applied in order.
     """
 
     source: str
     repaired: str
     notes: tuple[str, ...] = ()
-    exceptions: tuple[tuple[str, str], ...] = ()
     maps: tuple[PositionMap, ...] = field(default=(), repr=False)
     line_starts: tuple[int, ...] = field(default=(0,), repr=False)
     repaired_line_starts: tuple[int, ...] = field(default=(0,), repr=False)
@@ -46,14 +46,14 @@ class Program:
         return self.original_span(offset, offset + 1).line
 
 
-def prepare(source: str) -> Program:
-    """Make a program ready to run.
+def prepare(source: str, tools: ToolSet | None = None) -> Program:
+    """Make a program ready to run. `tools`: what it can call; the built-in ones by default.
 
     Raises `ProgramFaultError` when it cannot be parsed, or uses something that cannot be bridged
     with the same meaning; the fault says what to write instead.
     """
     parsed = parse_repaired(source)
-    bridged = bridge(parsed.text, parsed.tree)
+    bridged = bridge(parsed.text, parsed.tree, tools or builtin_tools())
     maps = (bridged.position_map, *parsed.maps)
     unlocated = Program(
         source=source,
@@ -69,7 +69,6 @@ def prepare(source: str) -> Program:
         source=source,
         repaired=bridged.text,
         notes=tuple(dict.fromkeys(notes)),
-        exceptions=tuple(bridged.exceptions.items()),
         maps=maps,
         line_starts=unlocated.line_starts,
         repaired_line_starts=line_starts(bridged.text.encode()),

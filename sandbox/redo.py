@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox.changeset import Base, Change, ChangeSet
+from sandbox.changeset import Base, Change, ChangeSet, base_to_json
 from sandbox.commit import states, verified
 from sandbox.errors import CommitError
-from sandbox.locks import locked
-from sandbox.reversal import Done, latest, turn_back
+from sandbox.reversal import Done, locked_latest, turn_back
 from sandbox.stage_paths import FolderGrant
 from sandbox.transaction import FileSystem
 from sandbox.verify import Conflict
@@ -39,8 +38,8 @@ def redo(
     CommitError when there is nothing to do again, or a fault let nothing be done.
     """
     fs = fs or FileSystem()
-    with locked(_undone(undo_folder, fs).roots):
-        done = _undone(undo_folder, fs)
+    with locked_latest(undo_folder, fs) as found:
+        done = _undone(found)
         changes = ChangeSet(changes=tuple(_as_now(change, done) for change in done.changes))
         contents_kept = (replace(c, source=None, source_base=None) for c in changes.changes)
         fitting, conflicts = verified(ChangeSet(changes=tuple(contents_kept)), grants)
@@ -70,12 +69,13 @@ def _present(path: str | None, former: Base | None) -> dict[str, Any] | None:
         st = os.lstat(path)
     except OSError:
         return None
-    now = replace(former, inode=st.st_ino, device=st.st_dev, mode=st.st_mode)
-    return asdict(now if former.kind == "folder" else replace(now, mtime_ns=st.st_mtime_ns))
+    now = {"inode": st.st_ino, "device": st.st_dev, "mode": st.st_mode}
+    if former.kind != "folder":
+        now["mtime_ns"] = st.st_mtime_ns
+    return {**base_to_json(former), **now}
 
 
-def _undone(undo_folder: Path, fs: FileSystem) -> Done:
-    done = latest(undo_folder, fs)
+def _undone(done: Done | None) -> Done:
     if done is None or not done.is_undo:
         raise CommitError("There is nothing here to do again.", hint="It was not undone.")
     if not done.repeatable:

@@ -15,12 +15,12 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox.changeset import Change, ChangeSet, from_json, to_json
+from sandbox.changeset import Change, from_json
 from sandbox.commit import (
     COMMIT_JOURNAL,
     REDO_JOURNAL,
@@ -30,6 +30,7 @@ from sandbox.commit import (
     present_times,
 )
 from sandbox.commit_plan import HELD, SAVED
+from sandbox.locks import locked
 from sandbox.transaction import (
     FileSystem,
     Journal,
@@ -49,15 +50,16 @@ class Done:
     """A transaction that was done.
 
     `journal`: the file's name; `number`: counts a turn's transactions from 1; `changes`: in the
-    turn's own direction; `after`: what was recorded at its end; `folder_times`: of each folder in
-    which names came or went its path `before` and `after` (None: not there) and its time before;
-    `holds`: folders that were there only meanwhile; `roots`: the granted folders it touched;
-    `repeatable`: all that it put aside is still kept.
+    turn's own direction, `raw_changes` as they were read; `after`: what was recorded at its end;
+    `folder_times`: of each folder in which names came or went its path `before` and `after` (None:
+    not there) and its time before; `holds`: folders that were there only meanwhile; `roots`: the
+    granted folders it touched; `repeatable`: all that it put aside is still kept.
     """
 
     journal: str
     number: int
     changes: tuple[Change, ...]
+    raw_changes: dict[str, Any]
     steps: tuple[Step, ...]
     after: dict[str, Any]
     folder_times: tuple[dict[str, Any], ...]
@@ -107,6 +109,7 @@ def latest(undo_folder: Path, fs: FileSystem | None = None) -> Done | None:
                 journal=name,
                 number=facts["number"],
                 changes=from_json(facts["changes"]).changes,
+                raw_changes=facts["changes"],
                 steps=read_steps(records),
                 after=records["done"]["after"],
                 folder_times=tuple(facts["folder_times"]),
@@ -115,6 +118,24 @@ def latest(undo_folder: Path, fs: FileSystem | None = None) -> Done | None:
                 repeatable=facts["repeatable"],
             )
     return found
+
+
+@contextlib.contextmanager
+def locked_latest(undo_folder: Path, fs: FileSystem) -> Generator[Done | None]:
+    """`latest`, with the folders that it touched held while the block runs.
+
+    CommitError when another run holds them.
+    """
+    seen = _fingerprint(undo_folder)
+    done = latest(undo_folder, fs)
+    with locked(done.roots if done is not None else ()):
+        yield done if _fingerprint(undo_folder) == seen else latest(undo_folder, fs)
+
+
+def _fingerprint(undo_folder: Path) -> list[tuple[str, int, int]]:
+    """Tells whether another process has gone on with a turn meanwhile."""
+    stats = sorted((path.name, path.stat()) for path in undo_folder.glob("*.jsonl"))
+    return [(name, st.st_size, st.st_mtime_ns) for name, st in stats]
 
 
 def turn_back(
@@ -147,7 +168,9 @@ def turn_back(
 
 def _way_back(undo_folder: Path, done: Done, kept: Sequence[Change]) -> _Way:
     token = f"{time.time_ns():x}"
-    steps, copies = _reversed_steps(done.steps, {change.id for change in kept})
+    ids = {change.id for change in kept}
+    raw = [item for item in done.raw_changes["changes"] if item["id"] in ids]
+    steps, copies = _reversed_steps(done.steps, ids)
     renamed = {hold: f"{_without_token(hold)}-{token}" for hold in done.holds}
     known = done.after["folder_times"]
     times = [_reversed_time(item) for item in done.folder_times]
@@ -159,7 +182,7 @@ def _way_back(undo_folder: Path, done: Done, kept: Sequence[Change]) -> _Way:
         due=tuple(item for item in done.folder_times if _may_reset(item, known)),
         facts={
             "number": done.number + 1,
-            "changes": to_json(ChangeSet(changes=tuple(kept))),
+            "changes": {**done.raw_changes, "changes": raw},
             "folder_times": times,
             "roots": list(done.roots),
         },

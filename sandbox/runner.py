@@ -23,27 +23,37 @@ from pydantic_monty import (
     SourceRange,
 )
 
+from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import Evidence
+from sandbox.dialect_suffixes import ENDING
 from sandbox.doubts import misread_tables, own_files_read
 from sandbox.effects import Span
-from sandbox.errors import Fault, SandboxUnavailableError, StoppedError
+from sandbox.errors import Fault, ProgramFaultError, SandboxUnavailableError, StoppedError
 from sandbox.faults import PROGRAM_FILE, fault_of
+from sandbox.grants import NO_GRANTS, Grants
 from sandbox.hints import Hints
 from sandbox.host_answer import Answer
+from sandbox.host_archives import HostArchives
 from sandbox.host_files import HostFiles, HostPaths
+from sandbox.host_formats import HostFormats
 from sandbox.host_functions import HostFunctions
 from sandbox.host_modules import PURE_FUNCTIONS
 from sandbox.host_shutil import HostShutil
 from sandbox.host_streams import HostStreams
+from sandbox.host_temporary import HostTemporary
 from sandbox.ledger import Ledger
 from sandbox.limits import Limits
 from sandbox.names import shown
 from sandbox.outcome import CallBatch, CallGroup, Listener, Outcome, Printed, StopToken
 from sandbox.pool import ReadySession, SandboxPool
 from sandbox.ports import Gate, Journal
+from sandbox.prelude_rooms import rooms_for
 from sandbox.printing import PrintedText
 from sandbox.program import Program
 from sandbox.stage import Stage
+from sandbox.tool_calls import Pending, ToolCalls
+from sandbox.tool_run import ToolRun
+from sandbox.tools import ToolSet
 
 __all__ = ["CallBatch", "CallGroup", "Outcome", "Printed", "Runner", "StopToken"]
 
@@ -73,9 +83,10 @@ class _LimitReachedError(Exception):
 class Runner:
     """Runs programs, each in a fresh session of the pool."""
 
-    def __init__(self, pool: SandboxPool, limits: Limits) -> None:
+    def __init__(self, pool: SandboxPool, limits: Limits, tools: ToolSet | None = None) -> None:
         self._pool = pool
         self._limits = limits
+        self._tools = tools or builtin_tools()
 
     def run(
         self,
@@ -87,15 +98,25 @@ class Runner:
         journal: Journal,
         listen: Listener,
         stop: StopToken,
+        grants: Grants = NO_GRANTS,
     ) -> Outcome:
-        """Run `program` to its end; blocks.
+        """Run `program` to its end; blocks. `grants`: the hosts that the person named.
 
         Raises `SandboxUnavailableError` when the interpreter cannot be started or its worker is
         lost for another reason than `stop`; the next run gets a fresh worker.
         """
         with self._pool.session(self._limits) as ready:
             ledger = Ledger(program_id=program_id, journal=journal, listen=listen)
-            run = _Run(program, ready, stage=stage, gate=gate, ledger=ledger, stop=stop)
+            run = _Run(
+                program,
+                ready,
+                stage=stage,
+                gate=gate,
+                ledger=ledger,
+                stop=stop,
+                tools=self._tools,
+                grants=grants,
+            )
             stop.attach(lambda: _kill(ready.pid))
             try:
                 return run.to_end()
@@ -128,6 +149,8 @@ class _Run:
         gate: Gate,
         ledger: Ledger,
         stop: StopToken,
+        tools: ToolSet,
+        grants: Grants,
     ) -> None:
         self._program = program
         self._session = ready.session
@@ -139,17 +162,42 @@ class _Run:
         self._paths = HostPaths(stage, ready.limits, lambda: stop.stopped)
         files, self._streams = HostFiles(self._paths), HostStreams(self._paths)
         self._functions = HostFunctions(self._paths, files, self._streams)
-        self._rooms = (files, self._functions, self._streams, HostShutil(self._paths))
+        self._archives, self._formats = HostArchives(self._paths), HostFormats(self._paths)
+        self._temporary = HostTemporary(self._paths)
+        self._tools = ToolCalls(
+            ToolRun(
+                paths=self._paths,
+                grants=grants,
+                judge=gate.judge,
+                stopped=lambda: stop.stopped,
+                tools=tools,
+            ),
+            ready.limits,
+        )
+        self._rooms = (
+            files,
+            self._functions,
+            self._streams,
+            HostShutil(self._paths),
+            self._archives,
+            self._formats,
+            self._temporary,
+            self._tools,
+        )
         self._places: dict[str, Span | None] = {}
         self._printed = PrintedText(ready.limits.printed_chars)
         self._file_calls = 0
         self._interpreter_s = 0.0
         self._spans: dict[tuple[int, int], Span] = {}
         self._at: Span | None = None
+        self._endings: tuple[str, ...] = ()
 
     def close(self) -> None:
-        """Close the files that the program left open."""
+        """Close what the program left open."""
+        self._tools.close()
         self._streams.close()
+        self._archives.close()
+        self._formats.close()
 
     def to_end(self) -> Outcome:
         """Drive the program until it ends, whichever way."""
@@ -159,7 +207,12 @@ class _Run:
         status: Literal["ok", "error", "stopped"] = "ok"
         try:
             value = self._drive()
+            self._temporary.close()
+            if ENDING in self._program.repaired and self._is_unchanged():
+                self._endings = tuple(self._session.feed_run("list(__dd_endings)", cwd="/"))
         except _LimitReachedError as error:
+            status, fault = "error", error.fault
+        except ProgramFaultError as error:
             status, fault = "error", error.fault
         except StoppedError:
             status = "stopped"
@@ -188,11 +241,12 @@ class _Run:
             interpreter_s=self._interpreter_s,
             wall_s=time.perf_counter() - started,
             file_calls=self._file_calls,
-            tool_calls=0,
+            tool_calls=self._tools.count,
         )
 
     def _drive(self) -> str | None:
         started = time.perf_counter()
+        self._session.feed_run(rooms_for(self._program.repaired) or "None", cwd="/")
         snapshot: _Snapshot = self._session.feed_start(
             self._program.repaired, print_callback=self._on_print, cwd=self._stage.cwd
         )
@@ -211,7 +265,10 @@ class _Run:
         """How to go on after a suspension; None: as the session itself knows."""
         if isinstance(snapshot, NameLookupSnapshot):
             return snapshot.resume
-        if isinstance(snapshot, FutureSnapshot) or snapshot.function_name == "import":
+        if isinstance(snapshot, FutureSnapshot):
+            settled = self._tools.settle(snapshot.pending_call_ids, self._shown_error)
+            return lambda: snapshot.resume(settled)
+        if snapshot.function_name == "import":
             return None
         result = self._call(snapshot)
         return lambda: snapshot.resume(result)
@@ -244,7 +301,16 @@ class _Run:
             return {"exception": error}
         except _PROGRAM_ERRORS as error:
             return {"exception": _for_program(error, self._paths.cwd)}
+        if isinstance(value, Pending):
+            self._tools.keep(snapshot.call_id, value)
+            return {"future": ...}
         return {"return_value": value}
+
+    def _shown_error(self, error: BaseException) -> BaseException:
+        """An error of a call that ran beside the program, for it; raises what is not its own."""
+        if isinstance(error, _PROGRAM_ERRORS):
+            return _for_program(error, self._paths.cwd)
+        raise error
 
     def _planned(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> Answer:
         """What a call would do; raises `NameError` for a function that does not exist."""
@@ -303,7 +369,7 @@ class _Run:
         code = self._functions.exit_code
         if exited and code in (None, 0, True, False):
             return None if not code else Fault(type="SystemExit", message="exit code 1")
-        hints = Hints(self._paths, self._program.source)
+        hints = Hints(self._paths, self._program.source, self._tools.hint)
         fault = fault_of(error, self._program, self._limits, hints)
         if exited and isinstance(code, int):
             return replace(fault, message=f"the program ended with exit code {code}")
@@ -311,15 +377,22 @@ class _Run:
 
     def _notes(self) -> tuple[str, ...]:
         """Remarks on a program that changed nothing."""
-        if any(effect.kind != "read" for effect in self._ledger.effects):
+        if not self._is_unchanged():
             return ()
         return tuple(
             f"The pattern {pattern!r} matched nothing." for pattern in self._paths.unmatched
         )
 
+    def _is_unchanged(self) -> bool:
+        return all(effect.kind == "read" for effect in self._ledger.effects)
+
     def _doubts(self) -> tuple[str, ...]:
         """Reasons to think that the program misread what it worked on."""
         return (
+            *(
+                f"A suffix begins with a dot: compare it with '.{ending}', not with {ending!r}."
+                for ending in self._endings
+            ),
             *misread_tables(self._program.source, self._paths.separators),
             *own_files_read(self._ledger.effects),
         )

@@ -11,7 +11,6 @@ models: writing and moving create missing parent folders. Thread: one worker thr
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import time
@@ -22,6 +21,7 @@ from typing import BinaryIO, Literal
 
 from sandbox.blobs import CHUNK_BYTES, BlobStore
 from sandbox.changeset import ChangeSet, Evidence
+from sandbox.disk_names import is_placeholder
 from sandbox.stage_changes import collect_changes
 from sandbox.stage_paths import Boundary, FolderGrant
 from sandbox.stage_scan import StageEntry, scan
@@ -34,6 +34,7 @@ from sandbox.stage_tree import (
     is_below,
     is_mount,
     mode_of,
+    not_here,
     same_file,
     special,
     witness,
@@ -49,6 +50,7 @@ from sandbox.tree import (
     FolderNode,
     LinkNode,
     base_of,
+    digest_of,
     open_content,
 )
 
@@ -189,14 +191,7 @@ class Stage:
 
     def sha256(self, path: AnyPath) -> str:
         """The hex digest of a file's content."""
-        content = self._content(path)
-        if isinstance(content, Blob):
-            return content.sha256
-        hasher = hashlib.sha256()
-        with open_content(content, self._blobs) as stream:
-            while chunk := stream.read(CHUNK_BYTES):
-                hasher.update(chunk)
-        return hasher.hexdigest()
+        return digest_of(self._content(path), self._blobs)
 
     def changes(self) -> ChangeSet:
         """The stage against the disk; appended tails are put into the blob store."""
@@ -296,7 +291,7 @@ class Stage:
 
     def rmtree(self, path: AnyPath) -> None:
         """Delete a folder with all that is in it."""
-        place = self._removable(path, links=False)
+        place = self._removable(path, links=False, below=True)
         self._tree.detach(place.path, self._witnesses())
 
     def rename(self, source: AnyPath, target: AnyPath) -> None:
@@ -376,6 +371,8 @@ class Stage:
             return entry.content
         if not isinstance(entry, DiskEntry) or not stat.S_ISREG(mode):
             raise special(self._boundary.absolute(path))
+        if is_placeholder(entry.st):
+            raise not_here(entry.path)
         base = self._tree.seen[entry.path] = base_of(entry.st)
         return DiskContent(entry.path, base)
 
@@ -441,9 +438,14 @@ class Stage:
         return node
 
     def _removable(
-        self, path: AnyPath, other: AnyPath | None = None, *, links: bool = True
+        self,
+        path: AnyPath,
+        other: AnyPath | None = None,
+        *,
+        links: bool = True,
+        below: bool = False,
     ) -> Place:
-        """A place that may be emptied. `links` False: only a real folder will do."""
+        """A place that may be emptied. `links` False: a real folder; `below`: with all in it."""
         place = self._tree.locate(path, follow=False)
         if place.entry is None:
             aside = None if other is None else self._boundary.absolute(other)
@@ -461,6 +463,8 @@ class Stage:
             text = "is where another device is mounted; it has to stay where it is"
             raise PermissionError(errno.EACCES, text, place.path)
         self._check_folder(place.parent)
+        if below:
+            self._tree.check_removable(place.entry, place.path)
         return place
 
     def _check_writable(self, path: str) -> None:

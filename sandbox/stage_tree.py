@@ -243,6 +243,31 @@ class StageTree:
         """Whether a folder has nothing in it."""
         return not self.children(entry)
 
+    def check_removable(self, folder: Entry | str, path: str) -> None:
+        """Whether all in a folder can be deleted, as Python would find out half-way.
+
+        PermissionError for a read-only folder with something in it, or a mounted device, below.
+        """
+        for name, child in self.children(folder):
+            below = f"{path}/{name}"
+            if isinstance(child, os.DirEntry):
+                if not child.is_dir(follow_symlinks=False):
+                    continue
+                mode = child.stat(follow_symlinks=False).st_mode
+                inner: Entry | str = child.path
+            else:
+                mode, inner = mode_of(child), child
+            if not stat.S_ISDIR(mode):
+                continue
+            if not mode & 0o222 and self.children(inner):
+                text = "the folder is read-only; make it writable with os.chmod first"
+                raise PermissionError(errno.EACCES, text, below)
+            found = disk_entry(inner) if isinstance(inner, str) else inner
+            if found is not None and is_mount(found):
+                text = "another device is mounted there; it has to stay where it is"
+                raise PermissionError(errno.EACCES, text, below)
+            self.check_removable(inner, below)
+
     def forked(self) -> StageTree:
         """An independent tree with the same content; from now on both copy before they change."""
         self.epoch = object()
@@ -278,6 +303,12 @@ def disk_entry(path: str) -> DiskEntry | None:
 def special(path: str) -> PermissionError:
     """The refusal for sockets, devices and pipes."""
     text = "is a socket, a device or a pipe, not a file; leave it where it is"
+    return PermissionError(errno.EACCES, text, path)
+
+
+def not_here(path: str) -> PermissionError:
+    """The refusal to read a file whose content is still in the cloud."""
+    text = "is in the cloud only, its content is not on this disk; leave it, or open it there first"
     return PermissionError(errno.EACCES, text, path)
 
 

@@ -70,6 +70,11 @@ def _parse(encoded: bytes) -> ast.Module:
     try:
         tree = ast.parse(encoded.decode())
         compile(tree, "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as error:
+        # The interpreter waits in any function, and models forget to write `async` before `def`.
+        if error.msg != "'await' outside async function":
+            raise
+        return ast.parse(encoded.decode())
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(str(error) or "too deeply nested") from error
     return tree

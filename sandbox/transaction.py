@@ -18,7 +18,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,8 @@ class Meta:
 
 
 Step = Place | Meta
+_PLACE_FIELDS = tuple(item.name for item in fields(Place))
+_META_FIELDS = tuple(item.name for item in fields(Meta))
 
 
 class FileSystem:
@@ -193,7 +195,7 @@ class Transaction:
         self._journal.add(
             "plan",
             version=JOURNAL_VERSION,
-            steps=[asdict(step) for step in plan.steps],
+            steps=[_step_to_json(step) for step in plan.steps],
             holds=list(plan.holds),
             lasting=list(plan.lasting),
             times=times,
@@ -320,9 +322,15 @@ def read_steps(records: dict[str, dict[str, Any]]) -> tuple[Step, ...]:
     """The steps of a journal that got as far as its `begin`, with their inodes."""
     steps: list[Step] = []
     for data, inode in zip(records["plan"]["steps"], records["begin"]["inodes"], strict=True):
-        step = Place(**data) if "dst" in data else Meta(**data)
-        steps.append(replace(step, inode=inode))
+        values = {**data, "inode": inode}
+        steps.append(Place(**values) if "dst" in data else Meta(**values))
     return tuple(steps)
+
+
+def _step_to_json(step: Step) -> dict[str, Any]:
+    """A step as a plain dict; many thousands of them are written, so not by `asdict`."""
+    names = _PLACE_FIELDS if isinstance(step, Place) else _META_FIELDS
+    return {name: getattr(step, name) for name in names}
 
 
 def remove_tree(path: str, fs: FileSystem) -> bool:

@@ -7,13 +7,14 @@ dropping a layer is one assignment. Thread: that of the stage.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import stat
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from sandbox.blobs import BlobStore, Tail
+from sandbox.blobs import CHUNK_BYTES, BlobStore, Tail
 from sandbox.changeset import Base, Evidence
 
 
@@ -139,6 +140,7 @@ def base_of(st: os.stat_result, *, sha256: str | None = None) -> Base:
         inode=st.st_ino,
         device=st.st_dev,
         sha256=sha256,
+        links=st.st_nlink,
     )
 
 
@@ -155,6 +157,17 @@ def open_content(content: Content, blobs: BlobStore) -> BinaryIO:
             first = open_content(base, blobs) if base else io.BytesIO()
             limit = base.size_bytes if base else 0
             return io.BufferedReader(_ChainReader(first, limit, tail, tail_bytes))
+
+
+def digest_of(content: Content, blobs: BlobStore) -> str:
+    """The sha256 (hex) of a file's bytes, wherever they are."""
+    if isinstance(content, Blob):
+        return content.sha256
+    hasher = hashlib.sha256()
+    with open_content(content, blobs) as stream:
+        while chunk := stream.read(CHUNK_BYTES):
+            hasher.update(chunk)
+    return hasher.hexdigest()
 
 
 class _ChainReader(io.RawIOBase):

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from sandbox.changeset import Base, Change
 from sandbox.errors import CommitError
-from sandbox.locks import locked
 from sandbox.redo import bases_of
-from sandbox.reversal import Done, latest, turn_back
+from sandbox.reversal import Done, locked_latest, turn_back
 from sandbox.stage_paths import is_within
 from sandbox.transaction import FileSystem
 from sandbox.verify import Conflict, ConflictReason, conflict, difference
@@ -39,8 +38,8 @@ def undo(undo_folder: Path, *, fs: FileSystem | None = None) -> UndoReport:
     CommitError when there is nothing to take back, or a fault let nothing be taken back.
     """
     fs = fs or FileSystem()
-    with locked(_applied(undo_folder, fs).roots):
-        done = _applied(undo_folder, fs)
+    with locked_latest(undo_folder, fs) as found:
+        done = _applied(found)
         states = {key: Base(**value) for key, value in done.after["states"].items()}
         conflicts = _Obstacles(done.changes, states).find()
         kept = tuple(change for change in done.changes if change.id not in conflicts)
@@ -50,8 +49,7 @@ def undo(undo_folder: Path, *, fs: FileSystem | None = None) -> UndoReport:
     return UndoReport(restored=kept, conflicts=tuple(in_order))
 
 
-def _applied(undo_folder: Path, fs: FileSystem) -> Done:
-    done = latest(undo_folder, fs)
+def _applied(done: Done | None) -> Done:
     if done is None:
         raise CommitError("There is nothing here to undo.", hint="It was never committed.")
     if done.is_undo:

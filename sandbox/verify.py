@@ -18,11 +18,20 @@ from typing import Literal
 
 from sandbox.blobs import CHUNK_BYTES
 from sandbox.changeset import Base, Change
+from sandbox.disk_names import NameRules, rules_of
 from sandbox.stage_paths import Boundary, FolderGrant
 from sandbox.tree import base_of
 
 ConflictReason = Literal[
-    "gone", "changed", "occupied", "not-empty", "source-changed", "outside", "needs-another"
+    "gone",
+    "changed",
+    "occupied",
+    "not-empty",
+    "source-changed",
+    "outside",
+    "same-name",
+    "bad-name",
+    "needs-another",
 ]
 Choice = Literal["theirs", "ours", "both"]
 _HASHED_BYTES = 8 * 1024 * 1024
@@ -35,6 +44,8 @@ class Conflict:
     `reason`: "gone", "changed": what the stage saw is not there, or differs; "occupied": something
     else is at the place; "not-empty": a folder has more in it; "source-changed": the file that is
     copied from differs; "outside": a link or missing right leads out of what may be written;
+    "same-name": this disk takes the name for that of another change; "bad-name": it does not take
+    the name;
     "needs-another": it depends on a change with a conflict. `choices`: what a person can choose.
     """
 
@@ -52,6 +63,8 @@ _MESSAGES: dict[ConflictReason, str] = {
     "not-empty": "There is something in the folder that was not there before.",
     "source-changed": "The file that its content comes from was changed meanwhile.",
     "outside": "It is not inside a folder that may be changed.",
+    "same-name": "This disk does not tell its name from that of another new file.",
+    "bad-name": "This disk does not take the name: a reserved word, a character or its length.",
     "needs-another": "It depends on another change that could not be made.",
 }
 
@@ -91,6 +104,8 @@ class Verifier:
         self._layout = Layout(changes)
         self._boundary = Boundary(grants)
         self._real: dict[str, bool] = {}
+        self._rules: dict[str, NameRules] = {}
+        self._arrivals = self._arriving(changes)
 
     def check(self, change: Change) -> Conflict | None:
         """The first thing that is wrong with applying `change`, or None."""
@@ -109,6 +124,7 @@ class Verifier:
         if change.kind == "rmdir" and not self._will_be_empty(change.path):
             yield conflict(change, "not-empty")
         if change.kind in ("create", "mkdir", "move"):
+            yield from self._check_name(change)
             yield from self._check_target(change)
         source, base = change.source, change.source_base
         if source is not None and base is not None and difference(source, base) is not None:
@@ -123,8 +139,53 @@ class Verifier:
         place = self._layout.before(change.final_path)
         if change.replaces is not None and change.target_base is not None:
             yield from self._check_base(change, change.replaces, change.target_base)
-        elif place is not None and place not in self._layout.leaving and os.path.lexists(place):
+        elif place is not None and os.path.lexists(place) and not self._leaves(change, place):
             yield conflict(change, "occupied", change.final_path)
+
+    def _check_name(self, change: Change) -> Iterator[Conflict]:
+        rules = self._rules_at(change.final_path)
+        if rules.fault(change.final_path) is not None:
+            yield conflict(change, "bad-name", change.final_path)
+        if self._arrivals[self._key(change.final_path)] != change.id:
+            yield conflict(change, "same-name", change.final_path)
+
+    def _arriving(self, changes: Sequence[Change]) -> dict[str, str]:
+        """The first change for each name, as the disk tells names apart."""
+        first: dict[str, str] = {}
+        for change in changes:
+            if change.kind in ("create", "mkdir", "move"):
+                first.setdefault(self._key(change.final_path), change.id)
+        return first
+
+    def _key(self, final_path: str) -> str:
+        folder, name = os.path.split(final_path)
+        return f"{folder}/{self._rules_at(final_path).key(name)}"
+
+    def _leaves(self, change: Change, place: str) -> bool:
+        """Whether what is at `place` goes; it may have that name in other capitals only."""
+        if place in self._layout.leaving:
+            return True
+        rules = self._rules_at(change.final_path)
+        if not rules.folds_case and not rules.folds_forms:
+            return False
+        folder, name = os.path.split(place)
+        key = rules.key(name)
+        splits = (os.path.split(gone) for gone in self._layout.leaving)
+        return any(at == folder and rules.key(other) == key for at, other in splits)
+
+    def _rules_at(self, final_path: str) -> NameRules:
+        """The rules of the folder, as it is now or of the nearest above it that is there."""
+        folder = os.path.split(final_path)[0]
+        if folder not in self._rules:
+            now = self._layout.before(folder)
+            if folder in self._boundary.roots:
+                now = folder
+            if now is None or not os.path.isdir(now):  # noqa: PTH112
+                is_top = folder in ("", "/")
+                self._rules[folder] = NameRules() if is_top else self._rules_at(folder)
+            else:
+                self._rules[folder] = rules_of(now)
+        return self._rules[folder]
 
     def _will_be_empty(self, folder: str) -> bool:
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 import tomllib
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from app.paths import ASSETS, Paths
@@ -25,11 +24,10 @@ class Demo:
 def make_demo(paths: Paths) -> Demo:
     """Copy the demo folder to a place of its own under the home."""
     source = ASSETS / "demo"
-    stamp = f"{datetime.now().astimezone():%Y-%m-%d %H.%M.%S}"
-    folder = paths.demo / f"Demo {stamp}"
+    folder = paths.demo / "Demo folder"
     number = 2
     while folder.exists():
-        folder = paths.demo / f"Demo {stamp} ({number})"
+        folder = paths.demo / f"Demo folder {number}"
         number += 1
     shutil.copytree(source / "files", folder)
     task = tomllib.loads((source / "demo.toml").read_text(encoding="utf-8"))["task"]

@@ -9,14 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TypeVar
 
 from app.engine.events import ChatsChanged, Notice, TurnChanged
+from app.engine.keeper import UndoKeeper
 from app.engine.mailbox import Mailbox
+from app.engine.problems import (
+    GIVEN_PROGRAM,
+    all_conflicts,
+    conflict_records,
+    left_over,
+    problem_of,
+    spent,
+)
 from app.engine.turn import LiveTurn, Plan, TriesSpentError
 from app.engine.warm import ModelSource
 from app.errors import AppError
@@ -35,18 +44,20 @@ from app.store.records import (
 )
 from models.errors import ModelError
 from sandbox.blobs import BlobStore
-from sandbox.changeset import ChangeSet, select
-from sandbox.commit import commit, recover
+from sandbox.changeset import Change, ChangeSet, select
+from sandbox.commit import commit, recover, verified
 from sandbox.errors import CommitError, SandboxError, SandboxUnavailableError
+from sandbox.grants import NO_GRANTS, Grants
 from sandbox.pool import SandboxPool
+from sandbox.redo import redo
+from sandbox.reversal import latest
 from sandbox.runner import Runner
 from sandbox.stage import FolderGrant, Stage
 from sandbox.undo import undo
+from sandbox.verify import Choice
 
 _log = logging.getLogger(__name__)
-
-GIVEN_PROGRAM = "program"
-"""The model id of a turn whose program was given, not written by a model."""
+T = TypeVar("T")
 
 
 class TurnDesk:
@@ -60,6 +71,7 @@ class TurnDesk:
         journal: TurnJournal,
         mailbox: Mailbox,
         models: ModelSource,
+        keeper: UndoKeeper,
         settings: Callable[[], Settings],
     ) -> None:
         self._paths = paths
@@ -71,28 +83,38 @@ class TurnDesk:
         self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
         self._pool = SandboxPool()
         self._disk = asyncio.Lock()
+        self._keeper = keeper
         self._live: dict[str, tuple[LiveTurn, asyncio.Task[None]]] = {}
 
     # beginning
 
-    def begin(self, chat: ChatRecord, request: str, *, seed: int | None = None) -> TurnRecord:
+    def begin(
+        self,
+        chat: ChatRecord,
+        request: str,
+        *,
+        seed: int | None = None,
+        grants: Grants = NO_GRANTS,
+    ) -> TurnRecord:
         """Start a turn in which the chat's model writes the program."""
         self._check(chat)
         earlier = self._store.view(chat.chat_id).turns
         turn = self._store.add_turn(chat, request, chat.model_id)
-        self._launch(turn, earlier, None, seed)
+        self._launch(turn, earlier, None, seed=seed, grants=grants)
         return turn
 
-    def begin_program(self, chat: ChatRecord, source: str, title: str) -> TurnRecord:
+    def begin_program(
+        self, chat: ChatRecord, source: str, title: str, *, grants: Grants = NO_GRANTS
+    ) -> TurnRecord:
         """Start a turn with a given program."""
         self._check(chat)
         turn = self._store.add_turn(
             chat, title, GIVEN_PROGRAM, status="checking", usage=Usage(money="0")
         )
-        self._launch(turn, (), source, None)
+        self._launch(turn, (), source, grants=grants)
         return turn
 
-    def resume(self, turn_id: str) -> TurnRecord:
+    def resume(self, turn_id: str, grants: Grants = NO_GRANTS) -> TurnRecord:
         """Go on with an interrupted turn: its last program is run again on a fresh stage.
 
         Nothing of an interrupted turn is on the disk, so this repeats no effect.
@@ -114,7 +136,7 @@ class TurnDesk:
         turn = replace(
             turn, programs=turn.programs[:-1] if again is not None else turn.programs, problem=None
         )
-        self._launch(turn, earlier, again, None)
+        self._launch(turn, earlier, again, grants=grants)
         return turn
 
     def _check(self, chat: ChatRecord) -> None:
@@ -130,7 +152,13 @@ class TurnDesk:
         open_grants(chat.folders)
 
     def _launch(
-        self, turn: TurnRecord, earlier: Sequence[TurnRecord], source: str | None, seed: int | None
+        self,
+        turn: TurnRecord,
+        earlier: Sequence[TurnRecord],
+        source: str | None,
+        *,
+        seed: int | None = None,
+        grants: Grants,
     ) -> None:
         settings = self._settings()
         live = LiveTurn(
@@ -141,6 +169,7 @@ class TurnDesk:
                 reply_tokens=settings.model.reply_tokens,
                 temperature=settings.model.temperature,
                 seed=seed,
+                grants=grants,
             ),
             store=self._store,
             journal=self._journal,
@@ -163,13 +192,13 @@ class TurnDesk:
         except asyncio.CancelledError:
             self._settle(live.record, "stopped", Problem(message="Stopped. Nothing was changed."))
         except TriesSpentError:
-            self._settle(live.record, "failed", _spent(live))
+            self._settle(live.record, "failed", spent(live))
         except ModelError as error:
-            self._settle(live.record, "failed", _problem(error, "model"))
+            self._settle(live.record, "failed", problem_of(error, "model"))
         except SandboxUnavailableError as error:
-            self._settle(live.record, "failed", _problem(error, "sandbox"))
+            self._settle(live.record, "failed", problem_of(error, "sandbox"))
         except (AppError, SandboxError) as error:
-            self._settle(live.record, "failed", _problem(error))
+            self._settle(live.record, "failed", problem_of(error))
         except Exception as error:
             _log.exception("turn %s ended by an error of ours", turn_id)
             problem = Problem(
@@ -180,7 +209,6 @@ class TurnDesk:
             self._settle(live.record, "failed", problem)
         else:
             if changes.changes:
-                await self._keep_safe(turn_id, changes)
                 self._journal.add(turn_id, "review", changes=len(changes.changes))
                 self._settle(live.record, "waiting")
             else:
@@ -196,8 +224,23 @@ class TurnDesk:
             return Stage(open_grants(folders), blobs)
 
         if source is not None:
-            return await live.run_program(source, open_stage)
-        return await live.run_request(lambda: self._models.ready(live.record.model_id), open_stage)
+            changes = await live.run_program(source, open_stage)
+        else:
+            model_id = live.record.model_id
+            changes = await live.run_request(lambda: self._models.ready(model_id), open_stage)
+        await self._keep_safe(blobs, changes)
+        return changes
+
+    async def _keep_safe(self, blobs: BlobStore, changes: ChangeSet) -> None:
+        """Make the staged content durable: it may wait for the person for days."""
+        digests = [change.blob for change in changes.changes if change.blob is not None]
+        try:
+            await self._on_disk(lambda: blobs.seal(digests))
+        except OSError as error:
+            raise AppError(
+                f"The staged content could not be kept: {error.strerror}. Nothing was changed.",
+                hint="Free some space on the disk, then send the request again.",
+            ) from error
 
     def _settle(
         self,
@@ -234,9 +277,32 @@ class TurnDesk:
 
     # deciding
 
-    async def decide(self, turn_id: str, approved: Collection[str] | None) -> TurnRecord:
+    async def conflicts(
+        self, turn_id: str, approved: Collection[str] | None = None
+    ) -> tuple[ConflictRecord, ...]:
+        """Where the disk no longer fits the changes of a waiting turn, with what can be chosen.
+
+        `approved`: only these changes count; None for all. Nothing is changed.
+        """
+        changes = self._store.turn(turn_id).changes or ChangeSet()
+        chosen = changes if approved is None else select(changes, set(approved))
+        grants = open_grants(self._store.turn_folders(turn_id))
+        _, found = await self._on_disk(lambda: verified(chosen, grants))
+        return conflict_records(found)
+
+    async def decide(
+        self,
+        turn_id: str,
+        approved: Collection[str] | None,
+        *,
+        choices: Mapping[str, Choice] | None = None,
+        whole: bool = False,
+    ) -> TurnRecord:
         """Apply the approved changes of a waiting turn, or reject all of them (None).
 
+        `choices`: by change id, what to do where the disk changed meanwhile; without one such a
+        change is left out, or, if it is to be the `whole` or nothing, the turn waits again with the
+        conflicts in its record.
         Raises: `AppError` when the turn does not wait; when applying failed, the turn waits again
         and its problem says why.
         """
@@ -252,35 +318,36 @@ class TurnDesk:
         chosen = select(turn.changes, set(approved))
         folders = self._store.turn_folders(turn_id)
         try:
-            async with self._disk:
-                report = await asyncio.get_running_loop().run_in_executor(
-                    self._worker,
-                    lambda: commit(
-                        chosen,
-                        blobs=BlobStore(self._paths.blobs / turn_id),
-                        undo_folder=self._paths.undo / turn_id,
-                        grants=open_grants(folders),
-                    ),
-                )
+            report = await self._on_disk(
+                lambda: commit(
+                    chosen,
+                    blobs=BlobStore(self._paths.blobs / turn_id),
+                    undo_folder=self._paths.undo / turn_id,
+                    grants=open_grants(folders),
+                    choices=choices,
+                    whole=whole,
+                ),
+            )
         except (CommitError, AppError) as error:
-            return self._settle(turn, "waiting", _problem(error))
+            return self._settle(turn, "waiting", problem_of(error))
+        conflicts = conflict_records(report.conflicts)
+        if whole and conflicts:
+            return self._settle(replace(turn, conflicts=conflicts), "waiting")
         turn = replace(
             turn,
+            changes=_as_applied(turn.changes, report.applied),
             approved=tuple(change.id for change in report.applied),
             committed=bool(report.applied),
-            conflicts=tuple(
-                ConflictRecord(
-                    change_id=conflict.change_id, path=conflict.path, reason=conflict.message
-                )
-                for conflict in report.conflicts
-            ),
+            conflicts=conflicts,
         )
         self._journal.add(
-            turn_id, "committed", applied=len(report.applied), conflicts=len(report.conflicts)
+            turn_id, "committed", applied=len(report.applied), conflicts=len(conflicts)
         )
-        if not report.applied and report.conflicts:
-            return self._settle(turn, "failed", _all_conflicts(len(report.conflicts)))
-        return self._settle(turn, "done")
+        if not report.applied and conflicts:
+            return self._settle(turn, "failed", all_conflicts(len(conflicts)))
+        turn = self._settle(turn, "done")
+        await self._keeper.tidy()
+        return turn
 
     async def undo(self, turn_id: str) -> TurnRecord:
         """Take a committed turn back.
@@ -289,32 +356,52 @@ class TurnDesk:
         back is named in the record's conflicts.
         """
         turn = self._store.turn(turn_id)
+        if turn.committed:
+            self._keeper.check_kept(turn_id)
         if not turn.committed or not self._store.claim(turn_id, ["done", "failed"], "committing"):
             raise AppError(
                 f"There is nothing to undo: this run is {turn.status}"
                 + ("." if turn.committed else " and changed nothing."),
             )
         try:
-            async with self._disk:
-                report = await asyncio.get_running_loop().run_in_executor(
-                    self._worker, lambda: undo(self._paths.undo / turn_id)
-                )
+            report = await self._on_disk(lambda: undo(self._paths.undo / turn_id))
         except CommitError as error:
-            return self._settle(turn, "done", _problem(error))
-        conflicts = tuple(
-            ConflictRecord(
-                change_id=conflict.change_id, path=conflict.path, reason=conflict.message
-            )
-            for conflict in report.conflicts
-        )
+            return self._settle(turn, "done", problem_of(error))
+        conflicts = conflict_records(report.conflicts)
         self._journal.add(turn_id, "undone", conflicts=len(conflicts))
         turn = replace(turn, conflicts=conflicts, committed=bool(conflicts))
-        return self._settle(turn, "undone", _left_over(conflicts))
+        return self._settle(turn, "undone", left_over(conflicts))
 
-    def forget(self, turn_id: str) -> None:
-        """Remove what is kept of a turn outside the store: staged content and undo."""
-        shutil.rmtree(self._paths.blobs / turn_id, ignore_errors=True)
-        shutil.rmtree(self._paths.undo / turn_id, ignore_errors=True)
+    async def redo(self, turn_id: str) -> TurnRecord:
+        """Make the changes of an undone turn again.
+
+        Raises: `AppError` when it was not undone. What no longer fits is named in the conflicts.
+        """
+        turn = self._store.turn(turn_id)
+        if turn.status == "undone":
+            self._keeper.check_kept(turn_id)
+        if not self._store.claim(turn_id, ["undone"], "committing"):
+            raise AppError(
+                f"There is nothing to do again: this run is {turn.status}.",
+                hint="Only a run that was undone can be done again.",
+            )
+        folders = self._store.turn_folders(turn_id)
+        try:
+            report = await self._on_disk(
+                lambda: redo(self._paths.undo / turn_id, grants=open_grants(folders))
+            )
+        except (CommitError, AppError) as error:
+            return self._settle(turn, "undone", problem_of(error))
+        conflicts = conflict_records(report.conflicts)
+        self._journal.add(turn_id, "redone", conflicts=len(conflicts))
+        if not report.applied:
+            return self._settle(replace(turn, conflicts=conflicts), "undone")
+        return self._settle(replace(turn, conflicts=conflicts, committed=True), "done")
+
+    async def _on_disk(self, work: Callable[[], T]) -> T:
+        """Run blocking `work` on the worker, one at a time."""
+        async with self._disk:
+            return await asyncio.get_running_loop().run_in_executor(self._worker, work)
 
     # start and end
 
@@ -331,14 +418,26 @@ class TurnDesk:
             shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
 
     async def _recover_commit(self, turn: TurnRecord, folder: Path) -> None:
-        back: TurnStatus = "done" if turn.committed else "waiting"
+        """Take back what was half done; what the disk has then is what the store says."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._worker, lambda: recover(folder))
+            await self._on_disk(lambda: recover(folder))
         except CommitError as error:
             self._mailbox.post(Notice(severity="danger", message=error.message, hint=error.hint))
             return
-        if self._store.claim(turn.turn_id, ["committing"], back):
-            self._journal.add(turn.turn_id, "interrupted", status=back)
+        done = latest(folder)
+        if done is None:
+            status: TurnStatus = "waiting"
+            committed, approved = False, turn.approved
+        else:
+            status = "undone" if done.is_undo else "done"
+            ids = tuple(change.id for change in done.changes)
+            approved = ids if done.number == 1 else turn.approved
+            committed = not done.is_undo or len(ids) < len(turn.approved)
+        if self._store.claim(turn.turn_id, ["committing"], status):
+            self._journal.add(turn.turn_id, "interrupted", status=status)
+            self._store.save_turn(
+                replace(turn, status=status, committed=committed, approved=approved)
+            )
 
     async def warm(self) -> None:
         """Start the interpreter's workers, so that the first program starts at once."""
@@ -379,40 +478,7 @@ def open_grants(folders: Sequence[Folder]) -> list[FolderGrant]:
     return grants
 
 
-def _problem(
-    error: ModelError | SandboxError | AppError, kind: Literal["", "model", "sandbox"] = ""
-) -> Problem:
-    return Problem(message=error.message, hint=error.hint, kind=kind)
-
-
-def _spent(live: LiveTurn) -> Problem:
-    fault = live.last_fault
-    tries = len(live.record.programs)
-    given = live.record.model_id == GIVEN_PROGRAM
-    what = "The program failed." if given else f"None of the {tries} programs worked."
-    if tries == 1 and not given:
-        what = "The program failed."
-    return Problem(
-        message=f"{what} Nothing was changed.",
-        hint="" if given else "Say it in other words, in smaller steps, or choose a larger model.",
-        details=fault.brief() if fault is not None else "",
-    )
-
-
-def _all_conflicts(count: int) -> Problem:
-    return Problem(
-        message=f"Nothing was applied: the folder changed since the review ({count} conflicts).",
-        hint="Send the request again to work on the folder as it is now.",
-    )
-
-
-def _left_over(conflicts: Sequence[ConflictRecord]) -> Problem | None:
-    if not conflicts:
-        return None
-    first = conflicts[0]
-    more = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
-    return Problem(
-        message=f"Not everything could be put back: {first.path}{more}.",
-        hint="These were changed after the commit and were left as they are.",
-        details="\n".join(f"{item.path}: {item.reason}" for item in conflicts),
-    )
+def _as_applied(changes: ChangeSet, applied: Sequence[Change]) -> ChangeSet:
+    """The change set with what was applied as it was applied: a choice may have given it a name."""
+    by_id = {change.id: change for change in applied}
+    return ChangeSet(changes=tuple(by_id.get(c.id, c) for c in changes.changes))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.engine import warm
@@ -16,6 +16,7 @@ from app.engine.demo import Demo, make_demo
 from app.engine.desk import TurnDesk, open_grants
 from app.engine.events import ChatsChanged, FetchEnded, Notice
 from app.engine.fetches import Fetches
+from app.engine.keeper import UndoKeeper, UndoSpace
 from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview, preview_change
 from app.engine.warm import LocalModels, ModelSource, Probe
@@ -25,11 +26,13 @@ from app.settings import Settings, load_settings, save_settings
 from app.store.chats import ChatStore
 from app.store.database import open_database
 from app.store.journal import Entry, TurnJournal
-from app.store.records import ChatRecord, ChatView, Folder, TurnRecord
+from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
 from models.catalog import Catalog, load_catalog
 from models.errors import ModelError
 from models.library import find_model
 from sandbox.effects import Effect
+from sandbox.grants import NO_GRANTS, Grants
+from sandbox.verify import Choice
 
 _log = logging.getLogger(__name__)
 _TITLE_CHARS = 60
@@ -80,12 +83,20 @@ class Engine:
             mailbox=mailbox,
         )
         self._fetches = Fetches(self._catalog, paths.models, mailbox)
+        self._keeper = UndoKeeper(
+            paths=paths,
+            store=self._store,
+            journal=self._journal,
+            mailbox=mailbox,
+            settings=lambda: self._settings,
+        )
         self._desk = TurnDesk(
             paths=paths,
             store=self._store,
             journal=self._journal,
             mailbox=mailbox,
             models=self._models,
+            keeper=self._keeper,
             settings=lambda: self._settings,
         )
         self._tasks: set[asyncio.Task[None]] = set()
@@ -93,6 +104,7 @@ class Engine:
     async def start(self, *, in_background: bool = True) -> None:
         """Recover after a crash, then warm up (in the background if so wished)."""
         await self._desk.recover()
+        await self._keeper.tidy()
         self._mailbox.post(ChatsChanged())
         if in_background:
             task = asyncio.create_task(self._warm(), name="warm")
@@ -153,7 +165,7 @@ class Engine:
         """Remove a chat from the store; the folders on the disk are not touched."""
         for turn in self._store.view(chat_id).turns:
             await self._desk.stop(turn.turn_id)
-            self._desk.forget(turn.turn_id)
+            self._keeper.forget(turn.turn_id)
         self._store.delete_chat(chat_id)
         self._mailbox.post(ChatsChanged())
 
@@ -164,18 +176,30 @@ class Engine:
 
     # turns
 
-    async def send(self, chat_id: str, request: str, *, seed: int | None = None) -> TurnRecord:
-        """Begin a turn; returns at once. Raises: `AppError` when it cannot begin."""
+    async def send(
+        self,
+        chat_id: str,
+        request: str,
+        *,
+        seed: int | None = None,
+        grants: Grants = NO_GRANTS,
+    ) -> TurnRecord:
+        """Begin a turn; returns at once. Raises: `AppError` when it cannot begin.
+
+        `grants`: hosts and tools that the person allowed in advance, for this turn alone.
+        """
         request = request.strip()
         if not request:
             raise AppError("There is nothing to do yet.", hint="Say what you want done.")
         chat = self._titled(self._store.chat(chat_id), request)
-        return self._desk.begin(chat, request, seed=seed)
+        return self._desk.begin(chat, request, seed=seed, grants=grants)
 
-    async def run_program(self, chat_id: str, source: str, title: str) -> TurnRecord:
+    async def run_program(
+        self, chat_id: str, source: str, title: str, *, grants: Grants = NO_GRANTS
+    ) -> TurnRecord:
         """Begin a turn with a given program; returns at once."""
         chat = self._titled(self._store.chat(chat_id), title)
-        return self._desk.begin_program(chat, source, title)
+        return self._desk.begin_program(chat, source, title, grants=grants)
 
     def _titled(self, chat: ChatRecord, request: str) -> ChatRecord:
         if chat.title:
@@ -188,21 +212,46 @@ class Engine:
         """Stop a turn; everything that it started has ended when this returns."""
         await self._desk.stop(turn_id)
 
-    async def resume(self, turn_id: str) -> TurnRecord:
+    async def resume(self, turn_id: str, *, grants: Grants = NO_GRANTS) -> TurnRecord:
         """Go on with an interrupted turn. Raises: `AppError` when it is not interrupted."""
-        return self._desk.resume(turn_id)
+        return self._desk.resume(turn_id, grants)
 
     async def wait(self, turn_id: str) -> TurnRecord:
         """The turn's record once it is no longer at work."""
         return await self._desk.wait(turn_id)
 
-    async def decide(self, turn_id: str, *, approved: Collection[str] | None) -> TurnRecord:
-        """Commit the changes with these ids; None rejects the whole change set."""
-        return await self._desk.decide(turn_id, approved)
+    async def conflicts(
+        self, turn_id: str, approved: Collection[str] | None = None
+    ) -> tuple[ConflictRecord, ...]:
+        """Where the disk no longer fits a waiting turn's changes, each with its choices."""
+        return await self._desk.conflicts(turn_id, approved)
+
+    async def decide(
+        self,
+        turn_id: str,
+        *,
+        approved: Collection[str] | None,
+        choices: Mapping[str, Choice] | None = None,
+        whole: bool = False,
+    ) -> TurnRecord:
+        """Commit the changes with these ids; None rejects the whole change set.
+
+        `choices`: "theirs", "ours" or "both" for a change that conflicts; `whole`: apply nothing
+        while a conflict has none, the turn then waits with its conflicts.
+        """
+        return await self._desk.decide(turn_id, approved, choices=choices, whole=whole)
 
     async def undo(self, turn_id: str) -> TurnRecord:
         """Take a committed turn back."""
         return await self._desk.undo(turn_id)
+
+    async def redo(self, turn_id: str) -> TurnRecord:
+        """Make the changes of an undone turn again."""
+        return await self._desk.redo(turn_id)
+
+    async def undo_space(self) -> UndoSpace:
+        """What undo takes on the disk now; how much it may is in the settings."""
+        return await self._keeper.space()
 
     async def preview(self, turn_id: str, change_id: str) -> Preview:
         """What one change does to one entry, for showing."""
@@ -297,6 +346,7 @@ class Engine:
         """Save and use new settings."""
         await asyncio.to_thread(save_settings, self._paths.settings, settings)
         self._settings = settings
+        await self._keeper.tidy()
 
     def _read_settings(self) -> Settings:
         try:

@@ -1,8 +1,8 @@
 """Whether a program has done what was asked at all, as far as one can tell from outside.
 
 Owns the few certain cases: a request for a change after which nothing has changed, or only empty
-folders and files were made; a question that nothing answers; misread tables; and the other way
-round, a program that failed only in the sentence that reports what it did.
+folders and files were made; a question that nothing answers, or for which files are written;
+misread tables; and the other way round, a program that failed only in its report.
 It must not judge more than that: a false alarm costs a try. Pure; any thread.
 """
 
@@ -65,6 +65,9 @@ def idle_fault(
             return Fault(type="NothingDone", message=message, hint=hint)
         if notes:
             return Fault(type="NothingDone", message="the program found nothing", hint=hint)
+    elif question and not _CHANGE.search(request):
+        message = "the program changed or wrote files, but the task only asks a question"
+        return Fault(type="NotAsked", message=message, hint="Print the answer and write no file.")
     return None
 
 

@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.engine.context import build_context
+from app.engine.effect_journal import EffectJournal
 from app.engine.events import CallsProgress, ReplyDelta, TurnChanged
 from app.engine.gate import StagedGate
 from app.engine.idle import idle_fault, only_report_failed
@@ -28,6 +29,7 @@ from app.store.records import CallGroup, ProgramRecord, TurnRecord, Usage
 from sandbox.changeset import ChangeSet
 from sandbox.effects import Effect
 from sandbox.errors import Fault, ProgramFaultError
+from sandbox.grants import NO_GRANTS, Grants
 from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
 from sandbox.program import Program, prepare
 from sandbox.runner import Runner
@@ -57,7 +59,10 @@ _LOOP = Fault(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a turn has to work with. `earlier`: the chat's turns before this one."""
+    """What a turn has to work with.
+
+    `earlier`: the chat's turns before this one; `grants`: what the person allowed in advance.
+    """
 
     turn: TurnRecord
     earlier: Sequence[TurnRecord]
@@ -65,6 +70,7 @@ class Plan:
     reply_tokens: int
     temperature: float
     seed: int | None = None
+    grants: Grants = NO_GRANTS
 
 
 @dataclass(slots=True, kw_only=True)
@@ -295,10 +301,11 @@ class LiveTurn:
                     program,
                     program_id=record.program_id,
                     stage=stage,
-                    gate=StagedGate(),
-                    journal=_EffectJournal(self._store, self.record.turn_id, loop),
+                    gate=StagedGate(self._plan.grants, program.source),
+                    journal=EffectJournal(self._store, self.record.turn_id, loop),
                     listen=listen,
                     stop=self.stop_token,
+                    grants=self._plan.grants,
                 )
                 outcome = self._doubted(outcome, program.source, stage)
                 kept = outcome.status == "ok"
@@ -466,20 +473,6 @@ def _again(former: Fault | None) -> Fault:
         return Fault(type="Error", message="the program is the same as before", hint=push)
     hint = former.hint if push in former.hint else f"{former.hint} {push}".strip()
     return replace(former, hint=hint)
-
-
-class _EffectJournal:
-    """Hands effects from the worker thread to the store on the engine's thread, in order."""
-
-    def __init__(self, store: ChatStore, turn_id: str, loop: asyncio.AbstractEventLoop) -> None:
-        self._store = store
-        self._turn_id = turn_id
-        self._loop = loop
-
-    def settle(self, program_id: str, effects: Sequence[Effect]) -> None:
-        """Queue a batch; it is written before the runner's outcome is seen."""
-        batch = tuple(effects)
-        self._loop.call_soon_threadsafe(self._store.add_effects, self._turn_id, program_id, batch)
 
 
 def _group(effects: Sequence[Effect]) -> tuple[CallGroup, ...]:

@@ -9,6 +9,7 @@ import asyncio
 import gc
 import importlib
 import logging
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from models.client import WorkerClient, WorkerSettings
 
 _log = logging.getLogger(__name__)
+_importing = threading.Lock()
+_imported = threading.Event()
 _PROBE_TEXT = "Count from one to one hundred in words: one, two, three,"
 
 
@@ -93,6 +96,7 @@ class LocalModels:
 
         Raises: `ModelError` for an unknown id, a missing file, or a load that failed.
         """
+        await asyncio.to_thread(import_heavy)  # here it would hold up the loop, and so the window
         from models.client import WorkerSettings
         from models.library import prefix_folder, require_model
         from models.local import LocalModel
@@ -170,11 +174,16 @@ class LocalModels:
 
 
 def import_heavy() -> None:
-    """Import what the first turn needs, then take it out of the collector's sight.
+    """Import what the first turn needs, then take it out of the collector's sight; once.
 
-    Full collections over these modules would otherwise pause the window for up to 240 ms.
+    Full collections over these modules would otherwise pause the window for up to 240 ms. A second
+    caller waits for the first. Thread: a worker.
     """
-    for name in ("pydantic_ai", "pydantic_ai.messages", "models.local", "pydantic_monty"):
-        importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
+    with _importing:
+        if _imported.is_set():
+            return
+        for name in ("pydantic_ai", "pydantic_ai.messages", "models.local", "pydantic_monty"):
+            importlib.import_module(name)
+        gc.collect()
+        gc.freeze()
+        _imported.set()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -112,7 +112,8 @@ def turn_from(row: Row, programs: Iterable[ProgramRecord]) -> TurnRecord:
 
 
 def _conflict_from(item: dict[str, Any]) -> ConflictRecord:
-    return ConflictRecord(**{**item, "choices": tuple(item.get("choices", ()))})
+    record = ConflictRecord(**item)
+    return replace(record, choices=tuple(record.choices))
 
 
 def program_row(program: ProgramRecord) -> dict[str, Any]:

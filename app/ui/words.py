@@ -117,9 +117,14 @@ def home_path(path: str) -> str:
 
 
 def short_path(path: str, folders: Sequence[Folder]) -> str:
-    """`path` from its granted folder's name on: ``Downloads/a.pdf``; else as it is."""
+    """`path` from its granted folder's name on: ``Downloads/a.pdf``; else as it is.
+
+    With only one folder its name is left out too, for it would stand in every line.
+    """
     for folder in folders:
         root = folder.path.rstrip("/\\")
+        if len(folders) == 1 and path.startswith((root + "/", root + "\\")):
+            return visible(path[len(root) + 1 :])
         if path == root or path.startswith((root + "/", root + "\\")):
             return visible(PurePath(root).name + path[len(root) :])
     return home_path(path)

@@ -224,3 +224,41 @@ def test_doctor_checks_everything_and_names_a_fix(drydock: Terminal, drydock_hom
     assert drydock("doctor", "--json") == 1
     checks = {row["name"]: row for row in drydock.json["checks"]}
     assert checks["Settings"]["state"] == "problem"
+
+
+def test_an_undone_run_is_done_again_and_undo_space_is_told(
+    drydock: Terminal, folder: Path, program: Path
+) -> None:
+    assert drydock("exec", str(program), "--folder", str(folder), "--approve", "all", "--json") == 0
+    run_id = drydock.json["run_id"]
+    assert drydock("runs", "redo", run_id) == 1
+    assert "nothing to do again" in drydock.err
+    assert drydock("runs", "undo", run_id) == 0
+    assert drydock("runs", "redo", run_id, "--json") == 0
+    assert (drydock.json["status"], drydock.json["committed"]) == ("done", True)
+    assert [path.name for path in folder.iterdir()] == ["b.txt"]
+    assert drydock("runs", "list", "--json") == 0
+    assert drydock.json["undo"]["runs"] == 1
+    assert drydock("runs", "list") == 0
+    assert "Undo is kept for 30 days" in drydock.err
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        ("theirs", {"new.txt": "theirs"}),
+        ("ours", {"new.txt": "x"}),
+        ("both", {"new.txt": "theirs", "new (2).txt": "x"}),
+    ],
+)
+def test_where_the_folder_changed_meanwhile_the_choice_is_made(
+    drydock: Terminal, folder: Path, program: Path, choice: str, expected: dict[str, str]
+) -> None:
+    program.write_text(CREATE, encoding="utf-8")
+    (folder / "a.txt").unlink()
+    assert drydock("exec", str(program), "--folder", str(folder), "--json") == 3
+    run_id = drydock.json["run_id"]
+    (folder / "new.txt").write_text("theirs", encoding="utf-8")
+    drydock("runs", "resume", run_id, "--approve", "all", "--conflicts", choice)
+    assert {path.name: path.read_text("utf-8") for path in folder.iterdir()} == expected
+    assert f"Chosen: {choice}" in drydock.err

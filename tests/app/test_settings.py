@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from app.errors import AppError
-from app.settings import ModelSettings, SandboxSettings, Settings, load_settings, save_settings
+from app.settings import (
+    ModelSettings,
+    SandboxSettings,
+    Settings,
+    UndoSettings,
+    load_settings,
+    save_settings,
+)
 
 
 def test_settings_read_back_as_written(tmp_path: Path) -> None:
@@ -53,3 +60,10 @@ def test_limits_carry_the_settings_in_their_own_units() -> None:
     limits = SandboxSettings(memory_mib=32, interpreter_s=1.5, file_calls=7, tool_calls=3).limits()
     assert (limits.memory_bytes, limits.interpreter_s) == (32 * 1024 * 1024, 1.5)
     assert (limits.file_calls, limits.tool_calls) == (7, 3)
+
+
+def test_undo_is_bounded_by_default_and_nought_means_without_bound() -> None:
+    policy = Settings().undo.policy()
+    assert (policy.age_s, policy.size_bytes) == (30 * 86_400, 10 * 1024**3)
+    policy = UndoSettings(keep_days=0, keep_mib=0).policy()
+    assert (policy.age_s, policy.size_bytes) == (None, None)

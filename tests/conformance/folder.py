@@ -55,7 +55,7 @@ FILES: dict[str, str | bytes] = {
     "deep/a/b/c/file.txt": "deep\n",
     "text.txt": "the quick brown fox\njumps over the lazy dog\n\nthe end\n",
     "windows.txt": b"one\r\ntwo\r\nthree\r\n",
-    "latin.txt": "caf\u00e9 \u00e0 la carte\n".encode("latin-1"),
+    "latin.dat": "caf\u00e9 \u00e0 la carte\n".encode("latin-1"),
     "mail.eml": _MAIL,
     "catalog.xml": _XML,
     "page.html": "<html><body><h1>Ports &amp; Docks</h1><a href='/one'>One</a>"

@@ -428,3 +428,23 @@ def test_committing_again_after_a_fault_works(tmp_path: Path) -> None:
         yard.commit(fs=FaultyFileSystem(at=30, error=5))
     assert yard.commit().conflicts == ()
     assert on_disk(yard.folder) == expected
+
+
+def test_an_append_to_a_sparse_file_keeps_its_holes(tmp_path: Path) -> None:
+    yard = make_yard(tmp_path, {"one": "1"})
+    path = yard.folder / "sparse"
+    with path.open("wb") as out:
+        out.seek(32 * 1024 * 1024)
+        out.write(b"middle")
+        out.truncate(64 * 1024 * 1024)
+    yard.restage()
+    yard.stage.append_bytes("sparse", b"end")
+    yard.commit()
+    st = path.stat()
+    assert st.st_size == 64 * 1024 * 1024 + 3
+    assert st.st_blocks * 512 < 1024 * 1024
+    with path.open("rb") as content:
+        content.seek(32 * 1024 * 1024)
+        assert content.read(7) == b"middle\0"
+        content.seek(-4, os.SEEK_END)
+        assert content.read() == b"\0end"

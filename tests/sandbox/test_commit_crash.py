@@ -134,7 +134,10 @@ def test_a_recovery_killed_at_any_call_can_be_repeated(tmp_path: Path) -> None:
         assert shape(yard) == before, at
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EIO, errno.EMFILE])
+@pytest.mark.parametrize(
+    "number",
+    [errno.ENOSPC, errno.EACCES, errno.EIO, errno.EMFILE, errno.EXDEV, errno.EBUSY, errno.EDQUOT],
+)
 def test_a_fault_at_any_call_takes_everything_back(tmp_path: Path, number: int) -> None:
     fresh = yards(tmp_path)
     yard = fresh()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from sandbox.blobs import BlobStore
 from sandbox.changeset import ChangeSet, select
+from sandbox.redo import redo
 from sandbox.stage import FolderGrant, Stage
 from sandbox.undo import undo
 from tests.sandbox.trees import Yard, build, contents, make_yard, picture
@@ -151,6 +152,10 @@ def test_a_program_does_on_the_stage_what_it_does_on_a_folder(
         assert modes_and_contents(yard.folder) == modes_and_contents(real)
         assert yard.stage.cwd == str(yard.folder)
         if yard.undo_folder.joinpath("commit.jsonl").exists():
+            assert undo(yard.undo_folder).conflicts == ()
+            assert picture(yard.folder) == before
+            assert redo(yard.undo_folder, grants=yard.stage.grants).conflicts == ()
+            assert modes_and_contents(yard.folder) == modes_and_contents(real)
             assert undo(yard.undo_folder).conflicts == ()
         assert picture(yard.folder) == before
 

@@ -168,7 +168,7 @@ def test_a_failed_program_leaves_no_trace_and_the_next_one_works(
             assert turn.changes is not None
             assert not any("trace" in change.path for change in turn.changes.changes)
             told = models.script.seen[1].messages[-1].content
-            assert "ValueError: no (line 3)" in told
+            assert 'ValueError: no, in the line `raise ValueError("no")`' in told
 
     run(work)
 

@@ -43,6 +43,13 @@ def test_a_question_needs_an_answer_and_no_change(request_: str) -> None:
     assert "print" in fault.hint
 
 
+def test_a_mere_question_changes_no_file() -> None:
+    fault = fault_of("Which files are the largest?", FILE, answer="Wrote a.csv.")
+    assert fault is not None
+    assert "only asks" in fault.message
+    assert fault_of("Which are the largest? Save them as a.csv.", FILE, answer="Done.") is None
+
+
 def test_an_answer_is_doubted_when_what_was_looked_for_is_not_there() -> None:
     note = "The pattern '*.jpeg' matched nothing."
     fault = fault_of("How many photos are here?", answer="0", notes=(note,))

@@ -90,8 +90,10 @@ def test_names_hide_nothing() -> None:
 
 
 def test_a_path_starts_at_its_folder() -> None:
-    folders = (Folder(path="/home/ada/Downloads"),)
+    folders = (Folder(path="/home/ada/Downloads"), Folder(path="/home/ada/Invoices"))
     assert words.short_path("/home/ada/Downloads/a/b.txt", folders) == "Downloads/a/b.txt"
+    assert words.short_path("/home/ada/Downloads/a/b.txt", folders[:1]) == "a/b.txt"
+    assert words.short_path("/home/ada/Downloads", folders[:1]) == "Downloads"
     assert words.short_path("/home/ada/Downloads2/b.txt", folders) == "/home/ada/Downloads2/b.txt"
 
 

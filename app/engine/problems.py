@@ -1,0 +1,75 @@
+"""What a person reads about how a turn ended: what happened and why, then the next step.
+
+Owns the words; what happened is decided in `desk.py`. Pure; any thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from app.engine.turn import LiveTurn
+from app.errors import AppError
+from app.store.records import ConflictRecord, Problem
+from models.errors import ModelError
+from sandbox.errors import SandboxError
+from sandbox.verify import Conflict
+
+GIVEN_PROGRAM = "program"
+"""The model id of a turn whose program was given, not written by a model."""
+
+
+def problem_of(
+    error: ModelError | SandboxError | AppError, kind: Literal["", "model", "sandbox"] = ""
+) -> Problem:
+    """An error of any room as what a person reads."""
+    return Problem(message=error.message, hint=error.hint, kind=kind)
+
+
+def spent(live: LiveTurn) -> Problem:
+    """No program worked: what was tried and what to do."""
+    fault = live.last_fault
+    tries = len(live.record.programs)
+    given = live.record.model_id == GIVEN_PROGRAM
+    what = "The program failed." if given else f"None of the {tries} programs worked."
+    if tries == 1 and not given:
+        what = "The program failed."
+    return Problem(
+        message=f"{what} Nothing was changed.",
+        hint="" if given else "Say it in other words, in smaller steps, or choose a larger model.",
+        details=fault.brief() if fault is not None else "",
+    )
+
+
+def all_conflicts(count: int) -> Problem:
+    """Nothing was applied, since the folder changed since the review."""
+    return Problem(
+        message=f"Nothing was applied: the folder changed since the review ({count} conflicts).",
+        hint="Send the request again to work on the folder as it is now.",
+    )
+
+
+def conflict_records(conflicts: Sequence[Conflict]) -> tuple[ConflictRecord, ...]:
+    """Conflicts as they are stored and shown."""
+    return tuple(
+        ConflictRecord(
+            change_id=conflict.change_id,
+            path=conflict.path,
+            reason=conflict.message,
+            choices=conflict.choices,
+        )
+        for conflict in conflicts
+    )
+
+
+def left_over(conflicts: Sequence[ConflictRecord]) -> Problem | None:
+    """What an undo could not put back; None when all is back."""
+    if not conflicts:
+        return None
+    first = conflicts[0]
+    more = f" and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
+    return Problem(
+        message=f"Not everything could be put back: {first.path}{more}.",
+        hint="These were changed after the commit and were left as they are.",
+        details="\n".join(f"{item.path}: {item.reason}" for item in conflicts),
+    )

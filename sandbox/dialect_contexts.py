@@ -1,0 +1,137 @@
+"""Functions with `@contextmanager`: what follows the `yield` becomes a function of its own.
+
+Two shapes, each the same program: statements, one `yield`, statements; and statements, ``try:``
+with one `yield` and ``finally:``. Condition: the function is called where a ``with`` enters it at
+once. Anything else is refused. Pure; any thread.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from sandbox.dialect_context import Rewriting, scope_nodes
+
+_HINT = "Write a class with __enter__ and __exit__, or try and finally."
+
+
+def bridge_contexts(rewriting: Rewriting) -> None:
+    """Rewrite every context manager that is written as a generator."""
+    for node in rewriting.nodes:
+        if not isinstance(node, ast.FunctionDef) or len(node.decorator_list) != 1:
+            continue
+        if rewriting.dotted(node.decorator_list[0]) != "contextlib.contextmanager":
+            continue
+        _check_uses(rewriting, node)
+        _bridge_context(rewriting, node)
+        rewriting.contexts.add(node)
+
+
+def _check_uses(rewriting: Rewriting, node: ast.FunctionDef) -> None:
+    for name in rewriting.nodes:
+        if not isinstance(name, ast.Name | ast.Attribute):
+            continue
+        if (name.id if isinstance(name, ast.Name) else name.attr) != node.name:
+            continue
+        call = rewriting.parents.get(name)
+        if not isinstance(rewriting.parents.get(call) if call else None, ast.withitem):
+            raise rewriting.refuse(name, f"{node.name}() is used outside of 'with'", _HINT)
+
+
+def _bridge_context(rewriting: Rewriting, node: ast.FunctionDef) -> None:
+    yields = [n for n in scope_nodes(node) if isinstance(n, ast.Yield | ast.YieldFrom)]
+    returns = any(isinstance(n, ast.Return) for n in scope_nodes(node))
+    if len(yields) != 1 or isinstance(yields[0], ast.YieldFrom) or returns:
+        raise rewriting.refuse(node, f"the context manager {node.name}() is not simple", _HINT)
+    item = yields[0]
+    statement = rewriting.parents[item]
+    block = rewriting.parents[statement]
+    if not isinstance(statement, ast.Expr):
+        raise rewriting.refuse(node, "a value sent into a context manager", _HINT)
+    start = rewriting.start(node.decorator_list[0])
+    at = rewriting.text.rindex(b"@", 0, start)
+    rewriting.replace(at, rewriting.start(node), "")
+    value = rewriting.segment(item.value) if item.value else "None"
+    indent = rewriting.text[rewriting.line_start(node.body[0]) : rewriting.start(node.body[0])]
+    if block is node:
+        _bridge_plain(rewriting, node, statement, value, indent.decode())
+    elif isinstance(block, ast.Try) and rewriting.parents[block] is node and _is_simple(block):
+        _bridge_finally(rewriting, node, block, statement, value, indent.decode())
+    else:
+        raise rewriting.refuse(node, f"the context manager {node.name}() is not simple", _HINT)
+
+
+def _is_simple(block: ast.Try) -> bool:
+    return not block.handlers and not block.orelse and bool(block.finalbody)
+
+
+def _shared(body: list[ast.stmt], node: ast.FunctionDef) -> str:
+    """Names of the function that the part after the `yield` binds again."""
+    late = {n.id for s in body for n in ast.walk(s) if _is_store(n) and isinstance(n, ast.Name)}
+    inside = {id(n) for s in body for n in ast.walk(s)}
+    early = {
+        n.id
+        for n in scope_nodes(node)
+        if isinstance(n, ast.Name) and _is_store(n) and id(n) not in inside
+    } | {a.arg for a in node.args.args}
+    return ", ".join(sorted(late & early))
+
+
+def _is_store(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _bridge_plain(
+    rewriting: Rewriting, node: ast.FunctionDef, statement: ast.Expr, value: str, indent: str
+) -> None:
+    after = node.body[node.body.index(statement) + 1 :]
+    shared = _shared(after, node)
+    head = f"__dd_value = {value}\n{indent}def __dd_leave(__dd_well):\n{indent}    "
+    head += f"nonlocal {shared}\n{indent}    " if shared else ""
+    head += f"if not __dd_well: return None\n{indent}    pass"
+    rewriting.replace(rewriting.start(statement), rewriting.end(statement), head)
+    _indent(rewriting, after)
+    end = f"\n{indent}return __dd_Left(__dd_value, __dd_leave)"
+    rewriting.closing(rewriting.end(node.body[-1]), end)
+
+
+def _indent(rewriting: Rewriting, body: list[ast.stmt]) -> None:
+    """Move whole lines to the right; lines inside a string are part of it."""
+    if not body:
+        return
+    inside = {
+        line
+        for statement in body
+        for n in ast.walk(statement)
+        if isinstance(n, ast.Constant | ast.JoinedStr) and n.end_lineno is not None
+        for line in range(n.lineno + 1, n.end_lineno + 1)
+    }
+    assert body[-1].end_lineno is not None
+    for line in range(body[0].lineno, body[-1].end_lineno + 1):
+        offset = rewriting.line_offset(line)
+        if line not in inside and rewriting.text[offset : offset + 1].strip(b"\n"):
+            rewriting.replace(offset, offset, "    ")
+
+
+def _bridge_finally(
+    rewriting: Rewriting,
+    node: ast.FunctionDef,
+    block: ast.Try,
+    statement: ast.Expr,
+    value: str,
+    indent: str,
+) -> None:
+    if block.body != [statement] or node.body[-1] is not block:
+        raise rewriting.refuse(node, f"the context manager {node.name}() is not simple", _HINT)
+    start = rewriting.start(block)
+    rewriting.replace(start, rewriting.end(statement), f"__dd_value = {value}")
+    shared = _shared(block.finalbody, node)
+    keyword = rewriting.text.index(b"finally", rewriting.end(statement))
+    colon = rewriting.text.index(b":", keyword)
+    first = block.finalbody[0]
+    inner = rewriting.text[rewriting.line_start(first) : rewriting.start(first)].decode()
+    if inner.strip():
+        raise rewriting.refuse(node, f"the context manager {node.name}() is not simple", _HINT)
+    extra = f"\n{inner}nonlocal {shared}" if shared else ""
+    rewriting.replace(keyword, colon + 1, f"def __dd_leave(__dd_well):{extra}")
+    end = f"\n{indent}return __dd_Left(__dd_value, __dd_leave)"
+    rewriting.closing(rewriting.end(block.finalbody[-1]), end)

@@ -1,0 +1,84 @@
+"""Exceptions of a program's own, which the interpreter does not take.
+
+They become ordinary classes; a native exception carries each through `raise`, and a handler gets
+the program's own object back. A handler asks, when it is reached, whether what was raised is of the
+class it names. Pure; any thread.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from sandbox.dialect_context import Rewriting
+
+
+def bridge_exceptions(rewriting: Rewriting) -> None:
+    """Rewrite `raise` and `except` of a program that has exceptions of its own."""
+    if not rewriting.own_exceptions:
+        return
+    for node in rewriting.nodes:
+        if isinstance(node, ast.Raise):
+            _bridge_raise(rewriting, node)
+        elif isinstance(node, ast.ExceptHandler):
+            _bridge_handler(rewriting, node)
+    for name in rewriting.own_exceptions:
+        _keep_arguments(rewriting, rewriting.classes[name])
+
+
+def _bridge_raise(rewriting: Rewriting, node: ast.Raise) -> None:
+    if node.exc is None:
+        name = _handled(rewriting, node)
+        if name is not None:
+            rewriting.closing(rewriting.end(node), f" __dd_raise({name})")
+        return
+    if not _is_native(rewriting, node.exc):
+        rewriting.wrap(node.exc, "__dd_raise(", ")")
+    if node.cause is not None:  # nothing here shows a cause
+        rewriting.replace(rewriting.end(node.exc), rewriting.end(node.cause), "")
+
+
+def _is_native(rewriting: Rewriting, raised: ast.expr) -> bool:
+    func = raised.func if isinstance(raised, ast.Call) else raised
+    if not isinstance(func, ast.Name) or func.id in rewriting.bound:
+        return False
+    return isinstance(getattr(builtins, func.id, None), type)
+
+
+def _handled(rewriting: Rewriting, node: ast.stmt) -> str | None:
+    """The name of the error that the handler around a bare `raise` has."""
+    current = rewriting.parents.get(node)
+    while current is not None:
+        if isinstance(current, ast.ExceptHandler):
+            return current.name
+        current = rewriting.parents.get(current)
+    return None
+
+
+def _bridge_handler(rewriting: Rewriting, node: ast.ExceptHandler) -> None:
+    if node.type is not None:
+        rewriting.wrap(node.type, "__dd_catch(", ")")
+    if node.name is None:
+        return
+    first = node.body[0]
+    start = rewriting.start(first)
+    indent = rewriting.text[rewriting.text.rfind(b"\n", 0, start) + 1 : start].decode()
+    separator = f"\n{indent}" if not indent.strip() else "; "
+    rewriting.opening(start, f"{node.name} = __dd_caught({node.name}){separator}")
+
+
+def _keep_arguments(rewriting: Rewriting, node: ast.ClassDef) -> None:
+    """An `__init__` that does not call its base's leaves `args` as they were given."""
+    for item in node.body:
+        if not isinstance(item, ast.FunctionDef) or item.name != "__init__":
+            continue
+        if any(isinstance(n, ast.Name) and n.id == "super" for n in ast.walk(item)):
+            return
+        names = [argument.arg for argument in item.args.args]
+        if not names or item.args.vararg or "Exception.__init__" in rewriting.segment(item):
+            return
+        start = rewriting.start(item.body[0])
+        indent = rewriting.text[rewriting.text.rfind(b"\n", 0, start) + 1 : start].decode()
+        separator = f"\n{indent}" if not indent.strip() else "; "
+        given = "".join(f"{name}, " for name in names[1:])
+        rewriting.opening(start, f"{names[0]}.args = ({given}){separator}")

@@ -1,0 +1,156 @@
+"""Which names a disk takes, and which it takes for one and the same.
+
+Owns what is known of file systems: whether they fold capitals or Unicode forms, the names that
+Windows and its file systems refuse, and the lengths. A folder is asked without writing to it: by
+its flags, its mount, and the names that are in it. Thread: any; looks at the disk.
+"""
+
+# ruff: noqa: PTH116
+# Plain `os` calls: disk paths are strings with surrogates, as os gives them.
+
+from __future__ import annotations
+
+import array
+import contextlib
+import os
+import re
+import stat
+import sys
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+NameFault = Literal["reserved", "characters", "ending", "long"]
+
+_LONGEST_NAME = 255  # Source: NAME_MAX of Linux, macOS and NTFS; bytes, on NTFS and APFS units
+_LONGEST_PATH = 4095  # Source: PATH_MAX of Linux, without the closing zero
+_LONGEST_PATH_WINDOWS = 259  # Source: MAX_PATH of Windows, without the closing zero
+_FOLDING_MOUNTS = frozenset({"vfat", "msdos", "exfat", "cifs", "smb3", "hfsplus", "fuseblk"})
+_WINDOWS_MOUNTS = frozenset({"vfat", "msdos", "exfat", "ntfs", "ntfs3", "cifs", "smb3"})
+_GET_FLAGS = 0x80086601  # Source: FS_IOC_GETFLAGS, linux/fs.h, 64 bit
+_CASEFOLD = 0x40000000  # Source: FS_CASEFOLD_FL, linux/fs.h
+_CASE_SENSITIVE = 11  # Source: _PC_CASE_SENSITIVE, unistd.h of macOS
+_PROBED_NAMES = 64
+_REFUSED = re.compile('[\x00-\x1f<>:"|?*\\\\]')
+# Source: "Naming Files, Paths, and Namespaces", Microsoft Learn
+_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)", re.I)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameRules:
+    """What one folder's file system does with names.
+
+    `folds_case`, `folds_forms`: names that differ only in capitals, or only in Unicode form, are
+    one; `windows`: the names that Windows refuses are refused.
+    """
+
+    folds_case: bool = False
+    folds_forms: bool = False
+    windows: bool = False
+
+    def key(self, name: str) -> str:
+        """The same for all names that are one here."""
+        if self.folds_forms:
+            name = unicodedata.normalize("NFD", name)
+        if self.folds_case:
+            name = name.casefold()
+        return unicodedata.normalize("NFD", name) if self.folds_forms else name
+
+    def fault(self, path: str) -> NameFault | None:
+        """What is wrong with the last name of `path`, or its length."""
+        name = os.path.split(path)[1]
+        if len(os.fsencode(name)) > _LONGEST_NAME or len(os.fsencode(path)) > _LONGEST_PATH:
+            return "long"
+        if not self.windows:
+            return None
+        if sys.platform == "win32" and len(path) > _LONGEST_PATH_WINDOWS:
+            return "long"
+        if _RESERVED.match(name):
+            return "reserved"
+        if _REFUSED.search(name):
+            return "characters"
+        return "ending" if name.endswith((" ", ".")) else None
+
+
+def rules_of(folder: str) -> NameRules:
+    """The rules in `folder`, which exists; where nothing is known, nothing is folded."""
+    if sys.platform == "win32":
+        return NameRules(folds_case=True, windows=True)
+    if sys.platform == "darwin":
+        with contextlib.suppress(OSError, ValueError):
+            sensitive = os.pathconf(folder, _CASE_SENSITIVE) != 0
+            return NameRules(folds_case=not sensitive, folds_forms=True)
+        return NameRules(folds_case=True, folds_forms=True)
+    kind = _mount_kind(folder)
+    if _has_casefold_flag(folder):
+        return NameRules(folds_case=True, folds_forms=True)
+    folds = kind in _FOLDING_MOUNTS or _seen_to_fold(folder)
+    return NameRules(
+        folds_case=folds, folds_forms=kind == "hfsplus", windows=kind in _WINDOWS_MOUNTS
+    )
+
+
+def _has_casefold_flag(folder: str) -> bool:
+    """Of ext4 and f2fs, a folder's own."""
+    if sys.platform == "win32":
+        return False
+    import fcntl
+
+    flags = array.array("l", [0])
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.ioctl(handle, _GET_FLAGS, flags)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return bool(flags[0] & _CASEFOLD)
+
+
+def _seen_to_fold(folder: str) -> bool:
+    """Whether a name that is there is found in other capitals too: one file under both."""
+    for name in _cased_names(folder):
+        with contextlib.suppress(OSError):
+            own, other = os.lstat(f"{folder}/{name}"), os.lstat(f"{folder}/{name.swapcase()}")
+            return (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino)
+        return False
+    return False
+
+
+def _cased_names(folder: str) -> Iterator[str]:
+    with contextlib.suppress(OSError), os.scandir(folder) as listing:
+        for item, _ in zip(listing, range(_PROBED_NAMES), strict=False):
+            if item.name.isascii() and item.name.swapcase() != item.name:
+                yield item.name
+
+
+def _mount_kind(folder: str) -> str:
+    """The file system's name as the kernel has it; empty where that is not to be had."""
+    try:
+        device = os.stat(folder).st_dev
+        text = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    for line in text.splitlines():
+        fields, _, rest = line.partition(" - ")
+        if fields.split(" ")[2:3] == [wanted]:
+            return rest.split(" ")[0]
+    return ""
+
+
+def is_placeholder(st: os.stat_result) -> bool:
+    """Whether a file's content is still in the cloud: reading it would fetch it.
+
+    Source: FILE_ATTRIBUTE_OFFLINE and FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS (winnt.h); SF_DATALESS
+    (sys/stat.h of macOS).
+    """
+    attributes = getattr(st, "st_file_attributes", 0)
+    flags = getattr(st, "st_flags", 0)
+    is_recalled = attributes & (0x1000 | 0x400000) != 0
+    return stat.S_ISREG(st.st_mode) and (is_recalled or flags & 0x40000000 != 0)

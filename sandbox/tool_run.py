@@ -1,0 +1,54 @@
+"""What tools have to work with in one run: the stage, the network, a process for documents.
+
+Owns the life of what they share; each part starts at its first use and ends with the run. It must
+not judge or do calls. Thread: the runner's; `judge` is also called from the network's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sandbox.effects import Effect
+from sandbox.grants import Grants
+from sandbox.host_files import HostPaths
+from sandbox.ports import Verdict
+from sandbox.tools import ToolSet
+
+if TYPE_CHECKING:
+    from sandbox.document_process import DocumentProcess
+    from sandbox.network import Network
+
+
+@dataclass(kw_only=True)
+class ToolRun:
+    """One run, as tools see it. `stopped`: whether the person stopped it."""
+
+    paths: HostPaths
+    grants: Grants
+    judge: Callable[[Sequence[Effect]], Verdict]
+    stopped: Callable[[], bool]
+    tools: ToolSet
+
+    @cached_property
+    def network(self) -> Network:
+        """The way to hosts; started at the first use."""
+        from sandbox.network import Network
+
+        return Network(grants=self.grants)
+
+    @cached_property
+    def documents(self) -> DocumentProcess:
+        """The process that reads documents; started at its first document."""
+        from sandbox.document_process import DocumentProcess
+
+        return DocumentProcess(self.stopped)
+
+    def close(self) -> None:
+        """End what was started."""
+        for name in ("network", "documents"):
+            started = self.__dict__.pop(name, None)
+            if started is not None:
+                started.close()
