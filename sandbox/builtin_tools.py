@@ -35,6 +35,10 @@ def builtin_tools() -> ToolSet:
             *DOCUMENT_TOOLS,
             *IMAGE_TOOLS,
             *WEB_TOOLS,
-            tool(search_tools, roles={"query": "query", "limit": "option"}),
+            tool(
+                search_tools,
+                roles={"query": "query", "limit": "option"},
+                cues=["search tools"],
+            ),
         )
     )

@@ -163,15 +163,7 @@ def _remove_bases(rewriting: Rewriting, node: ast.ClassDef) -> None:
 def _bridge_subclass(rewriting: Rewriting, node: ast.ClassDef, bases: list[str]) -> None:
     _check_bases(rewriting, node, bases)
     _remove_bases(rewriting, node)
-    own = _members(node)
-    inherited: dict[str, str] = {}
-    for base in order(rewriting, bases):
-        for name in _members_of(rewriting, base):
-            if name not in own and name not in inherited:
-                holder = "__dd_Exception" if base in EXCEPTION_BASES else base
-                for kept in _kept_names(rewriting, name):
-                    inherited[kept] = f"{kept} = {holder}.{kept}"
-    lines = [*_fields(rewriting, node, bases), *inherited.values()]
+    lines = [*_fields(rewriting, node, bases), *_inherited(rewriting, node, bases)]
     first = node.body[0]
     start = rewriting.start(first)
     if isinstance(first, ast.FunctionDef) and first.decorator_list:
@@ -190,6 +182,20 @@ def _bridge_subclass(rewriting: Rewriting, node: ast.ClassDef, bases: list[str])
     for call in ast.walk(node):
         if isinstance(call, ast.Call):
             _bridge_super(rewriting, call, bases)
+
+
+def _inherited(rewriting: Rewriting, node: ast.ClassDef, bases: list[str]) -> list[str]:
+    """What takes over each member that the class does not define, the nearest base's first."""
+    seen = _members(node)
+    lines: list[str] = []
+    for base in order(rewriting, bases):
+        holder = "__dd_Exception" if base in EXCEPTION_BASES else base
+        for name in _members_of(rewriting, base):
+            if name not in seen:
+                kept = _kept_names(rewriting, name)
+                lines.extend(f"{each} = {holder}.{each}" for each in kept)
+        seen |= set(_members_of(rewriting, base))
+    return lines
 
 
 def _kept_names(rewriting: Rewriting, name: str) -> list[str]:

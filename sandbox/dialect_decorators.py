@@ -30,7 +30,7 @@ def bridge_decorators(rewriting: Rewriting) -> None:
     """Rewrite every decorated method of the program."""
     properties: set[str] = set()
     statics: set[str] = set()
-    setters = _bridge_setters(rewriting)
+    _bridge_setters(rewriting)
     asked = ambiguous_properties(rewriting)
     for node, method, kind in _decorated(rewriting):
         _remove_decorator(rewriting, method)
@@ -115,7 +115,7 @@ def _is_ambiguous(rewriting: Rewriting, method: Function, setters: set[str]) -> 
     return stored or plain or name in _KNOWN_ATTRIBUTES
 
 
-def _ask_properties(rewriting: Rewriting, names: set[str]) -> None:
+def _ask_properties(rewriting: Rewriting, names: frozenset[str]) -> None:
     for node in rewriting.nodes:
         if not isinstance(node, ast.Attribute) or node.attr not in names:
             continue
@@ -138,15 +138,14 @@ def _call_properties(rewriting: Rewriting, names: set[str]) -> None:
             raise rewriting.refuse(node, f"the property {node.value} is read by its name", _HINT)
 
 
-def _bridge_setters(rewriting: Rewriting) -> set[str]:
+def _bridge_setters(rewriting: Rewriting) -> None:
     """``@name.setter`` becomes a method that every plain assignment calls."""
-    setters: set[str] = set()
+    setters = setter_names(rewriting)
     for node in rewriting.nodes:
         if not isinstance(node, ast.FunctionDef):
             continue
         match node.decorator_list:
             case [ast.Attribute(value=ast.Name(id=name), attr="setter")] if name == node.name:
-                setters.add(name)
                 _remove_decorator(rewriting, node)
                 at = rewriting.text.index(name.encode(), rewriting.start(node) + 3)
                 rewriting.replace(at, at, "__dd_set_")
@@ -165,7 +164,6 @@ def _bridge_setters(rewriting: Rewriting) -> set[str]:
         equals = rewriting.text.index(b"=", end)
         rewriting.replace(end - len(node.attr.encode()), equals + 1, f"__dd_set_{node.attr}(")
         rewriting.closing(rewriting.end(parent.value), ")")
-    return setters
 
 
 def _add_parameter(rewriting: Rewriting, method: Function) -> None:

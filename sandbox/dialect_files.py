@@ -104,6 +104,10 @@ class Files:
         """Whether a ``with`` statement closes what `call` opens."""
         return call in self._with_calls
 
+    def is_plain(self, node: ast.expr) -> bool:
+        """Whether `node` is certainly a file, whose lines can be taken as they are."""
+        return self.is_open(node) or (isinstance(node, ast.Name) and node.id in self.buffered)
+
     def is_stream(self, node: ast.expr) -> bool:
         """Whether `node` may be a file or a table that is read from the host."""
         match node:
@@ -159,7 +163,7 @@ def bridge_loop(rewriting: Rewriting, node: ast.For, files: Files) -> None:
     newline = f"\n{indent}" if not indent.strip() else "; "
     loop = f"while {cursor}.lines or {cursor}.refill()"
     rewriting.replace(iter_end, colon, f"{'' if is_simple else ')'}{newline}{loop}")
-    step = f"{target} = {cursor}.take()"
+    step = f"{target} = {cursor}.{'lines.pop' if files.is_plain(node.iter) else 'take'}()"
     start = _first_start(rewriting, body)
     inner = rewriting.text[rewriting.text.rfind(b"\n", 0, start) + 1 : start].decode()
     rewriting.opening(start, step + (f"\n{inner}" if not inner.strip() else "; "))

@@ -12,8 +12,8 @@ from sandbox.dialect_context import Rewriting
 
 _TABLES = "Use the csv and json modules with plain lists and dicts."
 _NETWORK = (
-    "A program here has no network of its own; use reply = fetch_url(url), with reply['status'] and "
-    "reply['text'], for a host that the person has allowed."
+    "A program here has no network of its own; use reply = fetch_url(url), with reply['status'] "
+    "and reply['text'], for a host that the person has allowed."
 )
 _DOCUMENT = "Use text = read_document(path) to read it."
 _COMMANDS = "Commands cannot be run from a program; use os, pathlib and shutil for files."

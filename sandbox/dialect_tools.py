@@ -27,6 +27,8 @@ def bridge_tools(rewriting: Rewriting, tools: ToolSet) -> None:
             _bridge_task(rewriting, node, waits)
             if isinstance(node.func, ast.Name):
                 _bridge_call(rewriting, node, node.func, waits, tools)
+        elif isinstance(node, ast.Await):
+            _bridge_await(rewriting, node, tools)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in tools:
             _bridge_value(rewriting, node, waits)
 
@@ -55,6 +57,24 @@ def _meant(call: ast.Call, name: str, tools: ToolSet) -> Tool | None:
     names = [keyword.arg for keyword in call.keywords]
     known = [item for item in names if item is not None]
     return tools.nearest(name, len(call.args), known) if len(known) == len(names) else None
+
+
+def _bridge_await(rewriting: Rewriting, node: ast.Await, tools: ToolSet) -> None:
+    """``await tool(...)["key"]`` waits for the key: what is meant is the tool's value."""
+    root: ast.expr = node.value
+    while not isinstance(root, ast.Call) or isinstance(root.func, ast.Attribute):
+        match root:
+            case ast.Subscript(value=inner) | ast.Attribute(value=inner):
+                root = inner
+            case ast.Call(func=ast.Attribute(value=inner)):
+                root = inner
+            case _:
+                return
+    name = root.func.id if isinstance(root.func, ast.Name) else ""
+    if root is node.value or name not in tools or name in rewriting.bound:
+        return
+    rewriting.replace(rewriting.start(node), rewriting.start(node.value), "")
+    rewriting.note(node, f"await belongs to {name}(), not to what follows it")
 
 
 def _bridge_value(rewriting: Rewriting, node: ast.Name, waits: _Waits) -> None:

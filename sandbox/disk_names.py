@@ -60,7 +60,7 @@ class NameRules:
 
     def fault(self, path: str) -> NameFault | None:
         """What is wrong with the last name of `path`, or its length."""
-        name = os.path.split(path)[1]
+        name = path[path.rfind("/") + 1 :]
         if len(os.fsencode(name)) > _LONGEST_NAME or len(os.fsencode(path)) > _LONGEST_PATH:
             return "long"
         if not self.windows:

@@ -22,6 +22,10 @@ from sandbox.tools import Planned, tool
 _TIMEOUT_S = 60.0
 _END_S = 5.0
 _MOST_CHARS = 2_000_000
+# A request that names a kind of document may only move or count such files; with a word of the
+# other list it is about what is in them.
+_KINDS = ("pdf", "docx", "xlsx", "excel", "eml")
+_CONTENTS = ("text", "content", "read", "summary", "summarize", "summarise", "extract", "mention")
 
 
 class DocumentProcess:
@@ -117,7 +121,7 @@ def read_document(run: ToolRun, path: str | Path, max_chars: int = 200_000) -> P
     if max_chars < 1:
         raise ValueError("max_chars is a number of characters, at least 1")
     limit_chars = min(max_chars, _MOST_CHARS)
-    effect, read = run.paths.read(run.paths.path(path))
+    effect, read = run.read(run.paths.path(path))
     name = shown(str(path).rpartition("/")[2])
 
     def start() -> Future[str]:
@@ -133,6 +137,6 @@ DOCUMENT_TOOLS = (
         roles={"path": "path", "max_chars": "option"},
         labels=["private"],
         cost="files",
-        cues=["pdf", "docx", "xlsx", "excel", "eml"],
+        cues=[f"{kind} + {content}" for kind in _KINDS for content in _CONTENTS],
     ),
 )

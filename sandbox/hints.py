@@ -74,7 +74,11 @@ class Hints:
             names = [shown(name) for name in self._paths.stage.listdir(folder)[:_LISTED_NAMES]]
         except OSError:
             return f"The folder {shown(folder)} does not exist; look at the folder listing."
-        return " ".join((_did_you_mean(shown(wanted), names), _contents(names))).strip()
+        meant = _did_you_mean(shown(wanted), names)
+        new = (
+            "" if meant else f"If {shown(wanted)} is to be made, do not read it: open it with 'w'."
+        )
+        return " ".join((meant, _contents(names), new)).strip()
 
     def _missing_key(self, message: str) -> str:
         header = self._paths.csv_header

@@ -38,7 +38,7 @@ def image_info(run: ToolRun, path: str | Path) -> Planned[ImageInfo]:
 
     Raises ValueError for a file that is not an image.
     """
-    effect, read = run.paths.read(run.paths.path(path))
+    effect, read = run.read(run.paths.path(path))
     name = shown(str(path).rpartition("/")[2])
     return Planned(effects=(effect,), do=lambda: info_of(read(), name))
 
@@ -109,6 +109,15 @@ IMAGE_TOOLS = (
         roles={"path": "path"},
         labels=["private"],
         cost="files",
-        cues=["exif", "camera", "resolution", "pixels", "taken"],
+        cues=[
+            "exif",
+            "resolution",
+            "pixels",
+            "camera model",
+            "date taken",
+            "photos taken",
+            "pictures taken",
+            "images taken",
+        ],
     ),
 )

@@ -52,9 +52,12 @@ class __dd_Reader:
     def __next__(self):
         if not self.lines and not self.refill():
             raise StopIteration
-        line = self.lines.pop()
-        self.at += len(line)
-        return line
+        return self.lines.pop()
+
+    def settle(self):
+        if self.lines:
+            self.at -= sum([len(line) for line in self.lines])
+            self.lines.clear()
 
     def open_only(self):
         if self.closed:
@@ -80,15 +83,14 @@ class __dd_Reader:
             lines.append(last)
         lines.reverse()
         self.lines = lines
+        self.at = len(self.content)
         return True
 
     def take(self):
-        line = self.lines.pop()
-        self.at += len(line)
-        return line
+        return self.lines.pop()
 
     def load(self):
-        self.lines = ()
+        self.settle()
         if self.stream is not None:
             rest = self.content[self.at:]
             self.base += self.at
@@ -99,7 +101,7 @@ class __dd_Reader:
 
     def read(self, size=-1):
         self.open_only()
-        self.lines = ()
+        self.settle()
         left = len(self.content) - self.at
         if size is None or size < 0:
             self.load()
@@ -128,10 +130,8 @@ class __dd_Reader:
         self.load()
         if not self.refill():
             return []
-        lines = self.lines
-        lines.reverse()
-        self.lines = ()
-        self.at = len(self.content)
+        lines = self.lines[::-1]
+        self.lines.clear()
         return lines
 
     def getvalue(self):
@@ -139,7 +139,7 @@ class __dd_Reader:
 
     def seek(self, offset, whence=0):
         self.open_only()
-        self.lines = ()
+        self.settle()
         if self.stream is not None:
             if whence == 1:
                 offset, whence = offset + self.tell(), 0
@@ -157,6 +157,7 @@ class __dd_Reader:
         return self.base + self.at
 
     def tell(self):
+        self.settle()
         return self.base + self.at
 
     def write(self, data):
@@ -183,7 +184,7 @@ class __dd_Reader:
     def close(self):
         if not self.closed:
             self.closed = True
-            self.lines = ()
+            self.settle()
             self.content = self.content[:0]
             if self.stream is not None:
                 __dd_stream_close(self.stream)
@@ -290,11 +291,12 @@ class __dd_Counted:
     def __init__(self, source, start=0):
         self.source = __dd_cursor(source)
         self.number = start - 1
-        self.lines = ()
+        self.lines = self.source.lines
 
     def refill(self):
-        source = self.source
-        return True if source.lines else source.refill()
+        more = True if self.source.lines else self.source.refill()
+        self.lines = self.source.lines
+        return more
 
     def take(self):
         self.number += 1
@@ -329,6 +331,8 @@ class __dd_Table:
         return self.take()
 
     def refill(self):
+        if self.stream is None:
+            return False
         rows = __dd_stream_rows(self.stream, self.options)
         rows.reverse()
         self.lines = rows
@@ -351,6 +355,7 @@ class __dd_Table:
         while True:
             rows = __dd_stream_rows(self.stream, self.options)
             if not rows:
+                self.stream = None
                 return self
             rows.reverse()
             self.lines = rows + list(self.lines)

@@ -51,7 +51,7 @@ from sandbox.prelude_rooms import rooms_for
 from sandbox.printing import PrintedText
 from sandbox.program import Program
 from sandbox.stage import Stage
-from sandbox.tool_calls import Pending, ToolCalls
+from sandbox.tool_calls import LATER, Pending, ToolCalls
 from sandbox.tool_run import ToolRun
 from sandbox.tools import ToolSet
 
@@ -280,7 +280,7 @@ class _Run:
         if name == "__dd_at":
             self._at = span
         self._count_call(span)
-        call = name.removeprefix("__dd_")
+        call = name.removeprefix(LATER).removeprefix("__dd_")
         if snapshot.position.filename == _EVALUATED:
             return {"exception": PermissionError("eval() and exec() cannot use files or modules")}
         try:

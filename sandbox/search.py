@@ -21,8 +21,8 @@ _WORD = re.compile(r"[^\W_]+")
 _STOP_WORDS = frozenset(
     _WORD.findall(
         "a all an and any are as at be by can do each every for from get give has have how i in "
-        "into is it its list make me my not of on or our that the their them then there these this "
-        "to use want was what when where which who will with you your"
+        "into is it its list make me my not of on or our that the their them then there these they "
+        "this to use want was were what when where which who will with you your"
     )
 )
 _ENDINGS = ("ing", "ed", "es", "s")

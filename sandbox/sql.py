@@ -77,7 +77,7 @@ def sql(
     effects: list[Effect] = []
     sources: list[Source] = []
     for name, path in _files(run, query, tables):
-        effect, read = run.paths.read(path)
+        effect, read = run.read(path)
         effects.append(effect)
         sources.append(Source(table=name, file=shown(path.rpartition("/")[2]), read=read))
     return Planned(

@@ -32,6 +32,15 @@ class ToolRun:
     stopped: Callable[[], bool]
     tools: ToolSet
 
+    def read(self, path: str) -> tuple[Effect, Callable[[], bytes]]:
+        """The effect of reading a file whole, and the reading; `path`: absolute.
+
+        Unlike the program's own reading, it leaves no notes on separators: tools know them.
+        """
+        stage, limit_bytes = self.paths.stage, self.paths.limits.read_bytes
+        effect = self.paths.effect("read", path, size_bytes=stage.stat(path).size_bytes)
+        return effect, lambda: stage.read_bytes(path, limit_bytes=limit_bytes)
+
     @cached_property
     def network(self) -> Network:
         """The way to hosts; started at the first use."""

@@ -60,8 +60,8 @@ class Tool:
 
     `plan`: takes the run and the call's arguments and says what would happen; `signature`: as a
     program sees it; `types`: of the arguments; `kinds`: every kind of effect that it may have;
-    `roles`: what arguments are for; `labels`: where its results come from; `cues`: words of a
-    request that alone call for it.
+    `roles`: what arguments are for; `labels`: where its results come from; `cues`: phrases of
+    a request that alone call for it, of which "a + b" needs both.
     """
 
     name: str
@@ -300,8 +300,8 @@ class ToolSet:
         without cues, at least two of its words. A wrong one costs a small model more than a
         missing one, which is a search away.
         """
-        words = set(words_of(request))
-        cued = {number for word in words for number in self._cued.get(word, ())}
+        spaced = _spaced(request)
+        cued = {number for cue, number in self._cued if all(part in spaced for part in cue)}
         found: list[Tool] = []
         for hit in self._hits(request, max(4 * limit, 20)):
             item = self._order[hit.index]
@@ -348,10 +348,15 @@ def _parts(item: Tool) -> dict[str, float]:
     }
 
 
-def _cued(tools: Sequence[Tool]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for number, item in enumerate(tools):
-        for cue in item.cues:
-            for word in words_of(cue):
-                found.setdefault(word, []).append(number)
-    return found
+def _spaced(text: str) -> str:
+    """The words of a text, each with a space on both sides."""
+    return f" {' '.join(words_of(text))} "
+
+
+def _cued(tools: Sequence[Tool]) -> list[tuple[tuple[str, ...], int]]:
+    """The phrases of every cue, with the tool's place."""
+    return [
+        (tuple(_spaced(phrase) for phrase in cue.split("+")), number)
+        for number, item in enumerate(tools)
+        for cue in sorted(item.cues)
+    ]

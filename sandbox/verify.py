@@ -82,19 +82,26 @@ class Layout:
         self.leaving = {c.path for c in changes if c.kind in ("move", "delete", "rmdir")}
         self._moved_to = {c.target: c.path for c in changes if c.kind == "move" and c.target}
         self._made = {c.path for c in changes if c.kind == "mkdir"}
+        self._folders: dict[str, str | None] = {}
 
     def before(self, final_path: str) -> str | None:
         """The disk's present path for a place; None inside a folder that does not exist yet."""
-        rest = ""
-        at = final_path
-        while at != "/" and at:
-            at, name = os.path.split(at)
-            rest = f"/{name}{rest}"
-            if at in self._moved_to:
-                return self._moved_to[at] + rest
-            if at in self._made:
-                return None
-        return final_path
+        folder, name = os.path.split(final_path)
+        if folder == final_path:
+            return final_path
+        now = self._now(folder)
+        if now is None:
+            return None
+        return f"{now}/{name}" if now != "/" else f"/{name}"
+
+    def _now(self, folder: str) -> str | None:
+        """Where what will be in `folder` is now; worked out once for all that is in it."""
+        if folder not in self._folders:
+            if folder in self._moved_to:
+                self._folders[folder] = self._moved_to[folder]
+            else:
+                self._folders[folder] = None if folder in self._made else self.before(folder)
+        return self._folders[folder]
 
 
 class Verifier:
@@ -105,6 +112,7 @@ class Verifier:
         self._boundary = Boundary(grants)
         self._real: dict[str, bool] = {}
         self._rules: dict[str, NameRules] = {}
+        self._keys: dict[str, str] = {}
         self._arrivals = self._arriving(changes)
 
     def check(self, change: Change) -> Conflict | None:
@@ -146,7 +154,7 @@ class Verifier:
         rules = self._rules_at(change.final_path)
         if rules.fault(change.final_path) is not None:
             yield conflict(change, "bad-name", change.final_path)
-        if self._arrivals[self._key(change.final_path)] != change.id:
+        if self._arrivals[self._keys[change.id]] != change.id:
             yield conflict(change, "same-name", change.final_path)
 
     def _arriving(self, changes: Sequence[Change]) -> dict[str, str]:
@@ -154,7 +162,8 @@ class Verifier:
         first: dict[str, str] = {}
         for change in changes:
             if change.kind in ("create", "mkdir", "move"):
-                first.setdefault(self._key(change.final_path), change.id)
+                key = self._keys[change.id] = self._key(change.final_path)
+                first.setdefault(key, change.id)
         return first
 
     def _key(self, final_path: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from app.store.records import TurnRecord
 from models.prompt import Prompt, fenced
+from sandbox.builtin_tools import builtin_tools
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -22,6 +23,9 @@ _HISTORY_TURNS = 3
 _RESULT_CHARS = 400
 _HISTORY_SHARE = 0.25
 _CHARS_PER_TOKEN = 3
+_LIKELY_TOOLS = 2
+_TOOLS_TOKENS = 400
+_TOOLS_INTRODUCED = "Functions that are there as well, to be called without an import:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +65,26 @@ def build_context(
     return Context(
         instructions=prompt.system_text(),
         history=history,
-        prompt=prompt.task_text(listing, request, today=f"{now:%A}, {now:%Y-%m-%d}"),
+        prompt=prompt.task_text(
+            f"{listing.rstrip()}\n{declared_tools(request)}",
+            request,
+            today=f"{now:%A}, {now:%Y-%m-%d}",
+        ),
         left_out=len(usable) - len(kept),
     )
+
+
+def declared_tools(request: str) -> str:
+    """The declarations of the functions that `request` most likely needs; usually none.
+
+    They go with the request, not into the fixed beginning, which stays the same for every request.
+    """
+    tools = builtin_tools()
+    likely = tools.likely(request, _LIKELY_TOOLS)
+    if not likely:
+        return ""
+    declared = fenced(tools.declared(likely, _TOOLS_TOKENS))
+    return f"{_TOOLS_INTRODUCED}\n{declared}"
 
 
 def _exchange(asked: str, reply: str, result: str) -> list[ModelMessage]:

@@ -66,30 +66,28 @@ class StagedGate:
             host, _ = host_of(effect.path)
             return _denied(
                 "sends",
-                f"Sending to {host} needs the person's approval, which a program cannot ask for "
-                "here yet; read with fetch_url(), or write what is to be sent into a file.",
+                f"sending to {host} needs the person's approval, which a program cannot ask for "
+                "here yet; read with fetch_url(), or write what is to be sent into a file",
             )
-        return _denied("unknown-effect", f"Programs cannot do this here ({effect.kind}).")
+        return _denied("unknown-effect", f"programs cannot do this here ({effect.kind})")
 
     def _judge_tool(self, name: str) -> Verdict:
         if name in self._grants.tools:
             return _GRANTED
-        return _denied("no-grant", f"The tool {name} needs the grant tool:{name}.")
+        return _denied("no-grant", f"the tool {name} needs the person's grant tool:{name}")
 
     def _judge_host(self, effect: Effect) -> Verdict:
         host, port = host_of(effect.path)
         if not self._grants.host(host, port):
             shown = host if port in _PORTS.values() else f"{host}:{port}"
-            return _denied(
-                "no-grant", f"Reading from {host} needs the person's grant host:{shown}."
-            )
+            return _denied("no-grant", f"reading from {host} needs the person's grant host:{shown}")
         # A redirect is the server's word: what the program asked for is its target.
         asked = effect.target or effect.path
         if self._has_private and asked not in self._written():
             return _denied(
                 "private-data",
-                f"The program has read files, and the address it asks {host} for could hold what "
-                "was in them. Read from hosts first, or write the whole address as it is.",
+                f"the program has read files, and the address it asks {host} for could hold what "
+                "was in them: read from hosts first, or write the whole address as it is",
             )
         return _GRANTED
 

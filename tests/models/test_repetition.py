@@ -24,9 +24,10 @@ def test_a_long_passage_is_noticed_in_its_third_copy() -> None:
     assert fed(passage * 4)
 
 
-def test_lines_that_differ_by_a_number_are_no_loop() -> None:
-    text = "".join(f'rows.append(["item {number}", {number * 7}])\n' for number in range(80))
-    assert not fed(text)
+def test_a_dozen_lines_that_differ_by_a_number_are_no_loop_but_dozens_are() -> None:
+    lines = [f'rows.append(["item {number}", {number * 7}])\n' for number in range(80)]
+    assert not fed("".join(lines[:12]))
+    assert fed("".join(lines))
 
 
 def test_a_program_written_twice_is_no_loop() -> None:

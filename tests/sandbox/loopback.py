@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback for tests: what it answers is set per path, what it saw is kept."""
+"""A small HTTP server on loopback for tests: answers are set per path, what it saw is kept."""
 
 from __future__ import annotations
 

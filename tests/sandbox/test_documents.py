@@ -158,7 +158,8 @@ def test_a_small_file_that_unpacks_to_a_huge_one_is_refused_before_that(inner: s
         text_of("a.docx", data, LIMIT)
 
 
-ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">
+ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE a [
+<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">
 <!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;"><!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;">
 <!ENTITY f SYSTEM "file:///etc/passwd">]>"""
 

@@ -74,7 +74,15 @@ def test_other_grants_are_left_to_their_owners() -> None:
 
 @pytest.mark.parametrize(
     "spelling",
-    ["127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "017700000001", "127.1", "::ffff:127.0.0.1"],
+    [
+        "127.0.0.1",
+        "2130706433",
+        "0x7f000001",
+        "0x7f.1",
+        "017700000001",
+        "127.1",
+        "::ffff:127.0.0.1",
+    ],
 )
 def test_every_spelling_of_an_address_is_one_name(spelling: str) -> None:
     assert host_name(spelling) == "127.0.0.1"

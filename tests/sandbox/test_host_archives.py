@@ -56,10 +56,12 @@ def test_a_link_in_an_archive_is_not_unpacked(folder: Path, pool: SandboxPool) -
 def test_an_archive_that_unpacks_to_far_more_than_its_size_is_stopped(
     folder: Path, pool: SandboxPool
 ) -> None:
-    with zipfile.ZipFile(folder / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("zeros", "w") as out:
-            for _ in range(100):
-                out.write(bytes(MIB))
+    with (
+        zipfile.ZipFile(folder / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("zeros", "w") as out,
+    ):
+        for _ in range(100):
+            out.write(bytes(MIB))
     assert (folder / "bomb.zip").stat().st_size < MIB
     ran = run("import zipfile\nzipfile.ZipFile('bomb.zip').extractall('to')", folder, pool)
     assert ran.outcome.fault is not None

@@ -10,7 +10,9 @@ from PIL import Image
 from sandbox.images import info_of
 
 
-def picture(kind: str, tags: dict[int, object] | None = None, exif: dict[int, object] | None = None) -> bytes:
+def picture(
+    kind: str, tags: dict[int, object] | None = None, exif: dict[int, object] | None = None
+) -> bytes:
     image = Image.new("RGB", (40, 30))
     notes = Image.Exif()
     notes.update(tags or {})
@@ -72,10 +74,20 @@ def test_a_picture_with_a_broken_exif_block_is_still_a_picture() -> None:
 @pytest.mark.parametrize("size", [4, 12, 30, 60])
 def test_a_cut_off_image_is_an_error_of_the_file(size: int) -> None:
     for kind in ("PNG", "JPEG", "GIF", "TIFF", "WEBP"):
-        try:
-            info_of(picture(kind)[:size], "a")
-        except ValueError as error:
-            assert str(error).startswith("a is ")
+        assert problem_of(picture(kind)[:size]) in (
+            "",
+            "a is a broken image",
+            "a is not an image that can be read",
+        )
+
+
+def problem_of(data: bytes) -> str:
+    """Why an image cannot be read; nothing when it can."""
+    try:
+        info_of(data, "a")
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def test_a_picture_that_would_unpack_to_gigabytes_is_only_measured() -> None:

@@ -113,7 +113,9 @@ ROWS = "[{'region': 'North', 's': 17}, {'region': 'South', 's': 5}]"
         f"ask = sql\nprint(ask({QUERY}))",
         f"print(sqll({QUERY}))",
         f"print(sql(qery={QUERY}))",
-        "print(sql(\n  'SELECT region, sum(amount) AS s FROM t GROUP BY 1', tables={'t': 'sales-2024.csv'}))",
+        "print(sql('SELECT region, sum(amount) AS s FROM t GROUP BY 1', "
+        "tables={'t': 'sales-2024.csv'}))",
+        f"rows = await sql({QUERY})[:2]\nprint(rows)",
         "from pathlib import Path\nprint(sql('SELECT region, sum(amount) AS s FROM sales_2024 "
         "GROUP BY 1', [Path('sales-2024.csv')]))",
     ],
@@ -125,6 +127,11 @@ def test_a_tool_is_called_however_people_write_it(run: Run, source: str) -> None
     assert outcome.tool_calls == 1
     assert [effect.kind for effect in run.journal.effects] == ["read"]
     assert run.journal.effects[0].path.endswith("work/sales-2024.csv")
+
+
+def test_a_table_that_sql_read_is_no_reason_for_doubt(run: Run) -> None:
+    source = "import csv\nprint(sql('SELECT sum(amount) AS s FROM t', {'t': 'sales-2024.csv'}))"
+    assert run(source).doubts == ()
 
 
 def test_a_name_that_the_program_defines_is_its_own(run: Run) -> None:
@@ -187,22 +194,19 @@ def test_a_pattern_that_takes_for_ever_is_ended(
         ("http_request('BREW', 'http://x.example')", "the method is one of"),
         ("http_request('GET', 'http://x.example', {'a b': 'c'})", "is not valid"),
         ("http_request('GET', 'http://x.example', {'Host': 'c'})", "set by itself"),
-        ("search_tool('pdf', limits=3, 4)", "positional argument"),
     ],
 )
 def test_what_went_wrong_is_said_in_the_program_s_terms(run: Run, call: str, problem: str) -> None:
-    try:
-        outcome = run(call)
-    except Exception as error:  # a program that cannot be parsed
-        assert problem in str(error)
-        return
+    outcome = run(call)
     assert outcome.fault is not None
     assert problem in outcome.fault.message
     assert outcome.fault.line == 1
 
 
 def test_a_program_can_handle_the_error_of_a_tool(run: Run) -> None:
-    source = "try:\n    await read_document('logs/raw.bin')\nexcept ValueError:\n    print('skipped')"
+    source = (
+        "try:\n    await read_document('logs/raw.bin')\nexcept ValueError:\n    print('skipped')"
+    )
     assert run(source).printed == "skipped\n"
 
 
@@ -326,7 +330,10 @@ def test_every_redirect_is_put_to_the_gate(run: Run, server: Loopback) -> None:
 def test_calls_that_leave_the_machine_are_counted(run: Run, server: Loopback) -> None:
     url = server.page("/many", "x")
     limits = Limits(interpreter_s=5.0, tool_calls=3)
-    source = f"for n in range(5):\n    try:\n        fetch_url('{url}')\n    except BaseException:\n        pass"
+    source = (
+        f"for n in range(5):\n    try:\n        fetch_url('{url}')\n"
+        "    except BaseException:\n        pass"
+    )
     outcome = run(source, grants=grants_of(frozenset({"host:127.0.0.1"})), limits=limits)
     assert outcome.fault is not None
     assert outcome.fault.type == "CallLimitError"

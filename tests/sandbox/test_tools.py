@@ -180,7 +180,10 @@ def test_a_query_about_nothing_finds_nothing() -> None:
     ("request_text", "names"),
     [
         ("Rename these 200 photos by the date taken into YYYY-MM folders.", ["image_info"]),
+        ("Sort my photos by when they were taken.", ["image_info"]),
         ("Summarise report.pdf into summary.txt", ["read_document"]),
+        ("How many PDF files are there?", []),
+        ("The date is in the name: IMG_1.jpg was taken on 15 March. Copy all to backup.", []),
         ("Save https://example.org/data.csv as data.csv", ["fetch_url"]),
         ("Use sql to sum the amounts per region", ["sql"]),
         ("Move the files that are bigger than 1 MB into a folder called big.", []),
