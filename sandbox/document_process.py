@@ -54,7 +54,13 @@ class DocumentProcess:
 
     def _read(self, name: str, data: bytes, limit_chars: int) -> str:
         process = self._running()
-        timer = threading.Timer(self._timeout_s, process.kill)
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(self._timeout_s, end)
         timer.daemon = True
         timer.start()
         try:
@@ -63,7 +69,10 @@ class DocumentProcess:
             timer.cancel()
         if not line.endswith(b"\n"):
             _end(process)
-            raise ValueError(f"{name} cannot be read: it is too large or takes too long")
+            why = (
+                "it takes too long" if late.is_set() else "its reader ended, which may need memory"
+            )
+            raise ValueError(f"{name} cannot be read: {why}")
         answer: dict[str, str] = json.loads(line)
         if "problem" in answer:
             raise ValueError(f"{name} cannot be read: {answer['problem']}")

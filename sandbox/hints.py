@@ -122,6 +122,24 @@ _MESSAGES: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ),
     (
         "TypeError",
+        re.compile("'module' object is not callable"),
+        "A module cannot be called: name the function in it, as in datetime.datetime(2020, 1, 31) "
+        "after import datetime.",
+    ),
+    (
+        "OSError",
+        re.compile("not (writable|readable)"),
+        "Two open files have the same name, or the mode is wrong: give each open file a name of "
+        "its own, and open a file with 'w' to write it.",
+    ),
+    (
+        "ValueError",
+        re.compile("fields not in fieldnames"),
+        "Give DictWriter all keys of the rows as fieldnames; a key of None means that the rows "
+        "were read with the wrong delimiter.",
+    ),
+    (
+        "TypeError",
         re.compile("'fieldnames'"),
         "csv.writer has no fieldnames: write the header with writer.writerow(columns), or use "
         "csv.DictWriter for rows that are dicts.",

@@ -25,6 +25,7 @@ from app.store.records import Folder
 from app.ui import words
 from app.ui.widgets import plain_tooltip
 from sandbox.changeset import Change, ChangeKind, ChangeSet
+from sandbox.marks import marks
 
 type Index = QModelIndex | QPersistentModelIndex
 
@@ -63,7 +64,9 @@ class ChangeModel(QAbstractItemModel):
     ) -> None:
         super().__init__(parent)
         self._folders = tuple(folders)
+        self._roots = tuple(folder.path for folder in folders)
         self._checkable = checkable
+        self._conflicts: dict[str, str] = {}
         by_kind: dict[ChangeKind, list[Change]] = defaultdict(list)
         for change in change_set.changes:
             by_kind[change.kind].append(change)
@@ -91,6 +94,20 @@ class ChangeModel(QAbstractItemModel):
         if not index.isValid() or index.internalId() == _GROUP_ID:
             return None
         return self._groups[index.internalId() - 1][index.row()]
+
+    def show_conflicts(self, reasons: Mapping[str, str]) -> None:
+        """Say in their rows which changes (by id) the disk no longer fits, and why."""
+        self._conflicts.update(reasons)
+        self._tell({self._group_of[one] for one in reasons if one in self._group_of})
+
+    def choose(self, ids: Collection[str], wanted: bool) -> frozenset[str]:
+        """Choose these changes or not; returns all that switched, with those that went along."""
+        return self._choose(list(ids), wanted)
+
+    def fitting(self, ids: Collection[str]) -> list[str]:
+        """Those of `ids` that need nothing which is neither chosen nor among `ids`."""
+        there = self._chosen | set(ids)
+        return [one for one in ids if closure([one], self._needs) <= there]
 
     def first_change(self) -> QModelIndex:
         """The first row that is a change; invalid when there is none."""
@@ -148,8 +165,7 @@ class ChangeModel(QAbstractItemModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self._text(change, index.column())
             case Qt.ItemDataRole.ToolTipRole:
-                arrow = f"\n\u2192 {words.visible(change.target)}" if change.target else ""
-                return plain_tooltip(words.visible(change.path) + arrow)
+                return plain_tooltip(self._whole(change))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return " ".join(self._text(change, column) for column in range(3))
             case _:
@@ -170,27 +186,29 @@ class ChangeModel(QAbstractItemModel):
         """Choose everything or nothing."""
         self._choose(list(self._group_of), wanted)
 
-    def _choose(self, ids: Sequence[str], wanted: bool) -> None:
+    def _choose(self, ids: Sequence[str], wanted: bool) -> frozenset[str]:
         along = closure(ids, self._needs if wanted else self._needed_by) & self._group_of.keys()
         switched = along - self._chosen if wanted else along & self._chosen
         if not switched:
-            return
+            return frozenset()
         if wanted:
             self._chosen |= switched
         else:
             self._chosen -= switched
         for one in switched:
             self._chosen_in[self._group_of[one]] += 1 if wanted else -1
-        self._tell_checks({self._group_of[one] for one in switched})
+        self._tell({self._group_of[one] for one in switched}, [Qt.ItemDataRole.CheckStateRole])
         self.chosen_changed.emit(len(switched - set(ids)))
+        return frozenset(switched)
 
-    def _tell_checks(self, groups: Iterable[int]) -> None:
-        role = [Qt.ItemDataRole.CheckStateRole]
+    def _tell(self, groups: Iterable[int], roles: Sequence[int] = ()) -> None:
+        """Have the rows of these groups drawn again."""
+        column = COLUMN_ITEM if roles else COLUMN_SIZE
         for number in groups:
             top = self.index(number, 0)
-            self.dataChanged.emit(top, top, role)
-            last = self.index(len(self._groups[number]) - 1, 0, top)
-            self.dataChanged.emit(self.index(0, 0, top), last, role)
+            self.dataChanged.emit(top, top, roles)
+            last = self.index(len(self._groups[number]) - 1, column, top)
+            self.dataChanged.emit(self.index(0, 0, top), last, roles)
 
     def _check_state(self, index: Index, change: Change | None) -> Qt.CheckState | None:
         if not self._checkable or index.column() != COLUMN_ITEM:
@@ -229,7 +247,20 @@ class ChangeModel(QAbstractItemModel):
             else:
                 where = words.short_path(change.target, self._folders)
             text = f"{text} \u2192 {where}"
-        return self.tr("{0}, replaces a file").format(text) if change.overwrites else text
+        found = [words.mark_word(mark) for mark in marks(change, self._roots)]
+        if change.id in self._conflicts:
+            found.append(self.tr("differs on disk"))
+        return ", ".join((text, *found))
+
+    def _whole(self, change: Change) -> str:
+        """Everything about a change: full paths, marks, and what is different on disk."""
+        lines = [words.visible(change.path)]
+        if change.target:
+            lines.append(f"\u2192 {words.visible(change.target)}")
+        lines.append(self._text(change, COLUMN_DETAIL))
+        if change.id in self._conflicts:
+            lines.append(self._conflicts[change.id])
+        return "\n".join(lines)
 
 
 def _bytes_of(change: Change) -> int:

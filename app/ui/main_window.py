@@ -194,6 +194,12 @@ class MainWindow(QMainWindow):
                 available=lambda: self._newest("done") is not None,
             ),
             Command(
+                text="Redo the changes of the newest turn",
+                shortcut="Ctrl+Shift+Y",
+                run=self._redo_newest,
+                available=lambda: self._newest("undone") is not None,
+            ),
+            Command(
                 text="Continue the interrupted turn",
                 run=self._resume_newest,
                 available=lambda: self._newest("interrupted") is not None,
@@ -254,6 +260,7 @@ class MainWindow(QMainWindow):
         for part in (self.transcript, self.panel):
             part.review_wanted.connect(self._show_review)
         self.transcript.undo_wanted.connect(session.undo)
+        self.transcript.redo_wanted.connect(session.redo)
         self.transcript.resume_wanted.connect(session.resume)
         self._theme.changed.connect(self._theme_changed)
 
@@ -334,7 +341,7 @@ class MainWindow(QMainWindow):
         self._turns_changed()
         if before is not None and before.status != turn.status and turn.status in ALERTING:
             QApplication.alert(self)
-        if turn.status != "waiting":
+        if turn.status not in ("waiting", "committing"):
             self.dialogs.close_review(turn.turn_id)
 
     def _turns_changed(self) -> None:
@@ -383,10 +390,16 @@ class MainWindow(QMainWindow):
 
     def _newest(self, status: str) -> TurnRecord | None:
         turn = self.transcript.model.last
-        fits = turn is not None and turn.status == status
-        if status == "done":
-            fits = fits and turn is not None and turn.committed and bool(turn.approved)
-        return turn if fits else None
+        if turn is None or turn.status != status:
+            return None
+        on_disk = len(words.on_disk(turn))
+        match status:
+            case "done":
+                return turn if turn.committed and on_disk else None
+            case "undone":
+                return turn if on_disk < len(turn.approved) else None
+            case _:
+                return turn
 
     def _review_newest(self) -> None:
         if (turn := self._newest("waiting")) is not None:
@@ -395,6 +408,10 @@ class MainWindow(QMainWindow):
     def _undo_newest(self) -> None:
         if (turn := self._newest("done")) is not None:
             self._session.undo(turn.turn_id)
+
+    def _redo_newest(self) -> None:
+        if (turn := self._newest("undone")) is not None:
+            self._session.redo(turn.turn_id)
 
     def _resume_newest(self) -> None:
         if (turn := self._newest("interrupted")) is not None:

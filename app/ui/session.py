@@ -23,12 +23,20 @@ from app.engine.events import (
     ReplyDelta,
     TurnChanged,
 )
-from app.store.records import ChatRecord, ChatView, Folder, Problem, TurnRecord
+from app.store.records import (
+    ChatRecord,
+    ChatView,
+    ConflictRecord,
+    Folder,
+    Problem,
+    TurnRecord,
+)
 from app.ui.review_dialog import Decision, PreviewWish
 
 if TYPE_CHECKING:
     from app.engine.demo import Demo
     from app.engine.engine import ModelStatus
+    from app.engine.keeper import UndoSpace
     from app.engine.previews import Preview
     from app.settings import Settings
 
@@ -202,16 +210,50 @@ class Session(QObject):
         """Go on with an interrupted turn."""
         self._bridge.call(lambda engine: engine.resume(turn_id))
 
-    def decide(self, decision: Decision) -> None:
-        """Carry a decision to the engine."""
+    def decide(
+        self,
+        decision: Decision,
+        on_done: Callable[[TurnRecord], object],
+        on_error: Callable[[Problem], object],
+    ) -> None:
+        """Carry a decision to the engine; all of it is applied, or nothing and the turn waits."""
+
+        def settled(turn: TurnRecord) -> None:
+            self._put_turn(turn)
+            on_done(turn)
+
+        def failed(problem: Problem) -> None:
+            self.problem_arrived.emit(problem)
+            on_error(problem)
+
         self._bridge.call(
-            lambda engine: engine.decide(decision.turn_id, approved=decision.approved),
-            self._put_turn,
+            lambda engine: engine.decide(
+                decision.turn_id,
+                approved=decision.approved,
+                choices=decision.choices,
+                whole=True,
+            ),
+            settled,
+            failed,
+            owner=self,
         )
+
+    def conflicts(
+        self,
+        turn_id: str,
+        on_done: Callable[[tuple[ConflictRecord, ...]], object],
+        owner: QObject,
+    ) -> None:
+        """Ask where the disk no longer fits a waiting turn; dropped when `owner` is gone."""
+        self._bridge.call(lambda engine: engine.conflicts(turn_id), on_done, owner=owner)
 
     def undo(self, turn_id: str) -> None:
         """Take a committed turn back."""
         self._bridge.call(lambda engine: engine.undo(turn_id), self._put_turn)
+
+    def redo(self, turn_id: str) -> None:
+        """Make the changes of an undone turn again."""
+        self._bridge.call(lambda engine: engine.redo(turn_id), self._put_turn)
 
     def preview(
         self,
@@ -262,6 +304,10 @@ class Session(QObject):
             self.refresh_models()
 
         self._bridge.call(lambda engine: engine.change_settings(settings), saved, owner=self)
+
+    def undo_space(self, on_done: Callable[[UndoSpace], object], owner: QObject) -> None:
+        """Ask how much undo takes on the disk; dropped when `owner` is gone."""
+        self._bridge.call(lambda engine: engine.undo_space(), on_done, owner=owner)
 
     def choose_theme(self, theme: str) -> None:
         """Save another theme."""

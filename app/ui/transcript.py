@@ -30,6 +30,7 @@ class Transcript(QScrollArea):
 
     review_wanted = Signal(str)
     undo_wanted = Signal(str)
+    redo_wanted = Signal(str)
     resume_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -148,6 +149,7 @@ class Transcript(QScrollArea):
         view = TurnView(turn, self._folders, self._page)
         view.review_wanted.connect(self.review_wanted)
         view.undo_wanted.connect(self.undo_wanted)
+        view.redo_wanted.connect(self.redo_wanted)
         view.resume_wanted.connect(self.resume_wanted)
         self._views[turn.turn_id] = view
         self._turns_layout.insertWidget(self._turns_layout.count() if at is None else at, view)

@@ -79,6 +79,7 @@ class TurnView(QFrame):
 
     review_wanted = Signal(str)
     undo_wanted = Signal(str)
+    redo_wanted = Signal(str)
     resume_wanted = Signal(str)
 
     def __init__(
@@ -232,6 +233,8 @@ class TurnView(QFrame):
                 self._add_review(turn)
             case "done" if turn.committed and turn.approved:
                 self._add_undo(turn)
+            case "undone":
+                self._add_redo(turn)
             case "interrupted":
                 self._add_bar(
                     self.tr("Drydock ended in the middle of this. Nothing is lost."),
@@ -252,13 +255,33 @@ class TurnView(QFrame):
         )
 
     def _add_undo(self, turn: TurnRecord) -> None:
-        number = len(turn.approved)
+        number = len(words.on_disk(turn))
+        if not number:
+            return
         self._add_bar(
             self.tr("{0} on disk.").format(words.changes_count(number)),
             self.tr("Undo this change")
             if number == 1
             else self.tr("Undo these {0}").format(words.changes_count(number)),
             lambda: self.undo_wanted.emit(turn.turn_id),
+        )
+
+    def _add_redo(self, turn: TurnRecord) -> None:
+        stayed = len(words.on_disk(turn))
+        number = len(turn.approved) - stayed
+        if not number:
+            return
+        text = self.tr("{0} taken back.").format(words.changes_count(number))
+        if stayed:
+            text += " " + self.tr("{0} still on disk.").format(words.changes_count(stayed))
+        else:
+            text += " " + self.tr("Nothing of this turn is on disk.")
+        self._add_bar(
+            text,
+            self.tr("Redo this change")
+            if number == 1
+            else self.tr("Redo these {0}").format(words.changes_count(number)),
+            lambda: self.redo_wanted.emit(turn.turn_id),
         )
 
     def _add_bar(self, text: str, action: str, on_click: object, *, primary: bool = False) -> None:
@@ -275,9 +298,7 @@ class TurnView(QFrame):
         block = frame("alert")
         layout = column(block, margin=SPACE_M, spacing=SPACE_XS)
         number = len(turn.conflicts)
-        layout.addWidget(
-            label(self.tr("{0} could not be made.").format(words.changes_count(number)), "strong")
-        )
+        layout.addWidget(label(words.conflicts_title(turn), "strong", wrap=True))
         for conflict in turn.conflicts[:CONFLICTS_SHOWN]:
             path = words.short_path(conflict.path, self._folders)
             line = label(f"{path}: {conflict.reason}", wrap=True, selectable=True)

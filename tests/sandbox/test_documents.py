@@ -205,6 +205,21 @@ def test_a_document_that_takes_too_long_is_ended_and_the_next_one_read() -> None
         process.close()
 
 
+def test_a_document_whose_reader_ends_is_named_and_the_next_one_read(
+    process: DocumentProcess,
+) -> None:
+    assert process.start("a.txt", b"fine", LIMIT).result(30) == "fine"
+    running = process._process
+    assert running is not None
+    running.kill()
+    running.wait(10)
+    running.poll = lambda: None  # type: ignore[method-assign]  # it ends between look and use
+    with pytest.raises(ValueError, match=r"b\.txt cannot be read: its reader ended"):
+        process.start("b.txt", b"x", LIMIT).result(30)
+    del running.poll  # type: ignore[attr-defined]
+    assert process.start("c.txt", b"fine again", LIMIT).result(30) == "fine again"
+
+
 def test_nothing_is_started_after_the_end() -> None:
     process = DocumentProcess(lambda: False)
     process.close()

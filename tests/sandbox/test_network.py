@@ -6,14 +6,28 @@ import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
+from ipaddress import IPv4Network
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sandbox.addresses import Target, is_public, refusal, target_of
 from sandbox.grants import NO_GRANTS, Grants, grants_of, literal_address
 from sandbox.network import Network, NetworkLimits, Request, Resolver, Response
 from tests.sandbox.loopback import Loopback, serve
 
+PRIVATE_NETWORKS = (
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+)
 LIMITS = NetworkLimits(connect_s=3.0, silence_s=0.3, total_s=5.0, body_bytes=10_000, redirects=3)
 
 
@@ -91,6 +105,21 @@ def test_special_addresses_are_not_public(address: str) -> None:
     assert parsed is not None
     assert not is_public(parsed)
     assert refusal(target_of("https://example.org/"), address, granted=False)
+
+
+@given(
+    st.sampled_from(PRIVATE_NETWORKS).map(IPv4Network),
+    st.integers(min_value=0),
+    st.sampled_from(["{}", "{:#x}", "{:d}", "::ffff:{}", "64:ff9b::{}"]),
+)
+def test_no_address_of_a_private_network_is_public_however_it_is_written(
+    network: IPv4Network, offset: int, form: str
+) -> None:
+    inner = network[offset % network.num_addresses]
+    spelled = form.format(int(inner) if form in ("{:#x}", "{:d}") else inner)
+    parsed = literal_address(spelled)
+    assert parsed is not None
+    assert not is_public(parsed)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700::1111", "64:ff9b::5db8:d70e"])

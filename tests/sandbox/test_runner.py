@@ -64,7 +64,7 @@ FAULTS: dict[str, tuple[str, str, int | None, str]] = {
         "latin-1",
     ),
     "a wrong file name": ("\nopen('A.txt').read()\n", "FileNotFoundError", 2, "'a.txt'"),
-    "a file that is to be made": ("open('totals.xyz').read()\n", "FileNotFoundError", 1, "with 'w'"),
+    "a file that is to be made": ("open('new.xyz').read()\n", "FileNotFoundError", 1, "with 'w'"),
     "a wrong folder": ("open('nope/a.txt').read()\n", "FileNotFoundError", 1, "does not exist"),
     "a wrong column": (
         "import csv\nwith open('b.csv', encoding='utf-8') as f:\n"

@@ -376,15 +376,6 @@ if len(sys.argv) > 5:
 }
 
 
-# Shorter ones, each with its subject as the first comment.
-SCRIPTS |= {
-    script.partition("\n")[0].lstrip("# "): script
-    for script in (Path(__file__).parent / "scripts.txt")
-    .read_text(encoding="utf-8")
-    .split("\n=====\n")
-}
-
-
 @pytest.fixture(scope="module")
 def pool() -> Iterator[SandboxPool]:
     with SandboxPool() as started:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,9 +12,10 @@ from app.engine.events import ReplyDelta, TurnChanged
 from app.engine.mailbox import Mailbox
 from app.errors import AppError
 from app.paths import Paths
-from app.store.records import Folder, TurnRecord
+from app.store.records import Folder
 from models.errors import ModelCrashedError, ModelError
 from tests.fakes import Script, ScriptedModels, program_reply
+from tests.turns import ask, engine_with, run
 
 MOVE = """
 from pathlib import Path
@@ -36,24 +35,6 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@asynccontextmanager
-async def engine_with(home: Path, models: ScriptedModels) -> AsyncIterator[Engine]:
-    engine = Engine(Paths(home=home), Mailbox(), models=models)
-    await engine.start(in_background=False)
-    try:
-        yield engine
-    finally:
-        await engine.close()
-
-
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(60):
-            await work()
-
-    asyncio.run(bounded())
-
-
 def tree(folder: Path) -> dict[str, tuple[str, int, int]]:
     """Every entry with its content, mode and modification time."""
     return {
@@ -64,12 +45,6 @@ def tree(folder: Path) -> dict[str, tuple[str, int, int]]:
         )
         for path in sorted([folder, *folder.rglob("*")])
     }
-
-
-async def ask(engine: Engine, folder: Path, request: str = "Put the pictures away") -> TurnRecord:
-    chat = await engine.new_chat([Folder(path=str(folder))])
-    turn = await engine.send(chat.chat_id, request)
-    return await engine.wait(turn.turn_id)
 
 
 async def reached(engine: Engine, turn_id: str, status: str) -> None:

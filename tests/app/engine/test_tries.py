@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from app.engine.engine import Engine
-from app.engine.mailbox import Mailbox
-from app.paths import Paths
-from app.store.records import Folder, TurnRecord
+from app.store.records import TurnRecord
 from tests.fakes import ScriptedModels, program_reply
+from tests.turns import ask, engine_with, run
 
 MOVE = """
 from pathlib import Path
@@ -43,29 +38,9 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@asynccontextmanager
-async def engine_with(home: Path, models: ScriptedModels) -> AsyncIterator[Engine]:
-    engine = Engine(Paths(home=home), Mailbox(), models=models)
-    await engine.start(in_background=False)
-    try:
-        yield engine
-    finally:
-        await engine.close()
-
-
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(60):
-            await work()
-
-    asyncio.run(bounded())
-
-
-async def ask(home: Path, folder: Path, models: ScriptedModels, request: str) -> TurnRecord:
+async def asked(home: Path, folder: Path, models: ScriptedModels, request: str) -> TurnRecord:
     async with engine_with(home, models) as engine:
-        chat = await engine.new_chat([Folder(path=str(folder))])
-        turn = await engine.send(chat.chat_id, request)
-        return await engine.wait(turn.turn_id)
+        return await ask(engine, folder, request)
 
 
 def outcomes(turn: TurnRecord) -> list[tuple[str, str]]:
@@ -82,7 +57,7 @@ def test_a_program_that_did_nothing_is_tried_again_and_leaves_no_trace(
 ) -> None:
     async def work() -> None:
         models = ScriptedModels(program_reply(IDLE), program_reply(MOVE))
-        turn = await ask(drydock_home, folder, models, REQUEST)
+        turn = await asked(drydock_home, folder, models, REQUEST)
         assert outcomes(turn) == [("error", "NothingDone"), ("ok", "")]
         assert turn.answer == "Moved the pictures."
         assert "made only empty folders" in told(models)
@@ -93,7 +68,7 @@ def test_a_program_that_did_nothing_is_tried_again_and_leaves_no_trace(
 def test_the_last_program_that_ran_is_believed(drydock_home: Path, folder: Path) -> None:
     async def work() -> None:
         programs = [program_reply(f"# {number}\n{IDLE}") for number in range(3)]
-        turn = await ask(drydock_home, folder, ScriptedModels(*programs), REQUEST)
+        turn = await asked(drydock_home, folder, ScriptedModels(*programs), REQUEST)
         assert [status for status, _ in outcomes(turn)] == ["error", "error", "ok"]
         assert turn.answer == "Moved 0 pictures."
 
@@ -105,7 +80,7 @@ def test_work_is_kept_when_only_the_sentence_about_it_fails(
 ) -> None:
     async def work() -> None:
         source = MOVE.replace('print("Moved the pictures.")', "print(len(5))")
-        turn = await ask(drydock_home, folder, ScriptedModels(program_reply(source)), REQUEST)
+        turn = await asked(drydock_home, folder, ScriptedModels(program_reply(source)), REQUEST)
         assert outcomes(turn) == [("ok", "")]
         assert turn.changes is not None
         assert len(turn.changes.changes) == 3
@@ -119,7 +94,7 @@ def test_a_reply_that_goes_round_in_circles_is_a_failed_try(
 ) -> None:
     async def work() -> None:
         models = ScriptedModels(LOOP, program_reply(MOVE))
-        turn = await ask(drydock_home, folder, models, REQUEST)
+        turn = await asked(drydock_home, folder, models, REQUEST)
         assert outcomes(turn) == [("error", "Repetition"), ("ok", "")]
         assert ".jpg" not in told(models), "its own loop would send it round again"
 
@@ -130,7 +105,7 @@ def test_the_same_program_is_not_run_again(drydock_home: Path, folder: Path) -> 
     async def work() -> None:
         bad = program_reply('open("missing.png").read()')
         models = ScriptedModels(bad, bad, program_reply(MOVE))
-        turn = await ask(drydock_home, folder, models, REQUEST)
+        turn = await asked(drydock_home, folder, models, REQUEST)
         assert [status for status, _ in outcomes(turn)] == ["error", "error", "ok"]
         assert turn.programs[1].file_calls == 0
         assert "You wrote the same program again" in told(models)
@@ -144,7 +119,7 @@ def test_a_program_comes_back_for_correction_once_and_then_is_not_shown(
     async def work() -> None:
         bad = [program_reply(f'x = {n}\nopen("missing{n}.png").read()') for n in range(2)]
         models = ScriptedModels(*bad, program_reply(MOVE))
-        turn = await ask(drydock_home, folder, models, REQUEST)
+        turn = await asked(drydock_home, folder, models, REQUEST)
         assert turn.status == "waiting"
         second, third = (request.messages[-1].content for request in models.script.seen[1:])
         assert "```python\nx = 0" in second
