@@ -1,4 +1,6 @@
-"""The words that models are given, from data files under ``assets/prompts``, one a family.
+"""The words that models are given, from data files under ``assets/prompts``.
+
+A file named after a model or its family gives what differs from the default one.
 
 Owns loading and filling in. What goes in (listing, request) is the caller's. Thread: any.
 """
@@ -83,13 +85,13 @@ def fenced(source: str) -> str:
 
 
 @cache
-def load_prompt(family: str, folder: Path = PROMPTS) -> Prompt:
-    """The prompt of a family: its own file over the default one.
+def load_prompt(family: str, model_id: str = "", folder: Path = PROMPTS) -> Prompt:
+    """The prompt of a model: its own file over its family's over the default one.
 
     Raises: `ModelError` when a file is missing a text or is not TOML.
     """
     texts: dict[str, Any] = {}
-    for name in ("default", family):
+    for name in ("default", family, model_id or family):
         file = folder / f"{name}.toml"
         if not file.exists():
             continue

@@ -103,7 +103,7 @@ class LocalModels:
 
         entry = self._catalog.get(model_id)
         path = require_model(self._folder, entry).path
-        prompt = load_prompt(entry.family)
+        prompt = load_prompt(entry.family, entry.id)
         settings = self._settings().model
         context_tokens = min(settings.context_tokens, entry.context_tokens)
         wanted = WorkerSettings(

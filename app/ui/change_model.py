@@ -23,6 +23,7 @@ from PySide6.QtCore import (
 
 from app.store.records import Folder
 from app.ui import words
+from app.ui.review_words import mark_word
 from app.ui.widgets import plain_tooltip
 from sandbox.changeset import Change, ChangeKind, ChangeSet
 from sandbox.marks import marks
@@ -103,6 +104,10 @@ class ChangeModel(QAbstractItemModel):
     def choose(self, ids: Collection[str], wanted: bool) -> frozenset[str]:
         """Choose these changes or not; returns all that switched, with those that went along."""
         return self._choose(list(ids), wanted)
+
+    def needs(self, change_id: str) -> set[str]:
+        """All that this change cannot be made without."""
+        return closure([change_id], self._needs) - {change_id}
 
     def fitting(self, ids: Collection[str]) -> list[str]:
         """Those of `ids` that need nothing which is neither chosen nor among `ids`."""
@@ -247,7 +252,7 @@ class ChangeModel(QAbstractItemModel):
             else:
                 where = words.short_path(change.target, self._folders)
             text = f"{text} \u2192 {where}"
-        found = [words.mark_word(mark) for mark in marks(change, self._roots)]
+        found = [mark_word(mark) for mark in marks(change, self._roots)]
         if change.id in self._conflicts:
             found.append(self.tr("differs on disk"))
         return ", ".join((text, *found))

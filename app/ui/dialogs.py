@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
+from shiboken6 import isValid
 
 from app.engine.events import FetchEnded, FetchProgressed
 from app.store.records import ChatRecord, Problem, TurnRecord
 from app.ui import words
 from app.ui.command_palette import CommandPalette
 from app.ui.models_dialog import ModelsDialog
-from app.ui.review_dialog import PreviewWish, ReviewDialog
+from app.ui.review_dialog import Decision, PreviewWish, ReviewDialog
 from app.ui.session import Session
 from app.ui.settings_dialog import SettingsDialog
 
@@ -75,6 +76,7 @@ class Dialogs(QObject):
         dialog.finished.connect(self._forgetting("settings", dialog))
         self.settings = dialog
         dialog.show()
+        self._session.undo_space(dialog.show_space, dialog)
 
     def show_review(self, turn: TurnRecord) -> None:
         """Open the review of a turn that waits."""
@@ -84,8 +86,12 @@ class Dialogs(QObject):
                 return
             self.review.close()
         dialog = ReviewDialog(turn, self._session.folders, self._window)
-        dialog.decided.connect(self._session.decide)
         dialog.finished.connect(self._forgetting("review", dialog))
+
+        def decide(decision: Decision) -> None:
+            self._decide(dialog, decision)
+
+        dialog.decided.connect(decide)
 
         def show_preview(wish: PreviewWish) -> None:
             self._show_preview(dialog, wish)
@@ -94,6 +100,7 @@ class Dialogs(QObject):
         self.review = dialog
         dialog.show()
         dialog.ask_preview()
+        self._session.conflicts(turn.turn_id, dialog.show_conflicts, dialog)
 
     def close_review(self, turn_id: str = "") -> None:
         """Close the open review, or only that of `turn_id`; decides nothing."""
@@ -140,6 +147,23 @@ class Dialogs(QObject):
         dialog.setEscapeButton(keep)
         remove.clicked.connect(lambda: self._session.delete(chat.chat_id))
         dialog.open()
+
+    def _decide(self, dialog: ReviewDialog, decision: Decision) -> None:
+        """Carry a decision; a review whose changes no longer fit the disk stays open."""
+
+        def settled(turn: TurnRecord) -> None:
+            if not isValid(dialog):
+                return
+            if turn.status == "waiting" and turn.conflicts and turn.problem is None:
+                dialog.decide_again(turn)
+            else:
+                dialog.close()
+
+        def failed(_problem: Problem) -> None:
+            if isValid(dialog):
+                dialog.close()
+
+        self._session.decide(decision, settled, failed)
 
     def _show_preview(self, dialog: ReviewDialog, wish: PreviewWish) -> None:
         title = dialog.title_of(wish.change)

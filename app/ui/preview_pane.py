@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtCore import QBuffer, QByteArray, QSize, Qt
+from PySide6.QtGui import QImageIOHandler, QImageReader, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from app.ui.highlight import DiffHighlighter
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from app.engine.previews import Preview
 
 SHOWN_LINES = 2000
+DECODED_PX = 1600
+"""A larger picture is decoded at this width or height: enough for the pane on any screen."""
 
 
 class PreviewPane(QFrame):
@@ -32,6 +34,8 @@ class PreviewPane(QFrame):
         self._title = ElidedLabel("", "strong")
         self._note = label("", "caution", wrap=True)
         self._note.hide()
+        self._measure = label("", "meta")
+        self._measure.hide()
         self._text = CodeBox(self.tr("Difference"), max_lines=100_000)
         self._text.setMinimumHeight(60)
         self._text.setMaximumHeight(16_777_215)
@@ -48,6 +52,7 @@ class PreviewPane(QFrame):
         layout = column(self, spacing=SPACE_S)
         layout.setContentsMargins(SPACE_M, 0, 0, 0)
         layout.addWidget(self._title)
+        layout.addWidget(self._measure)
         layout.addWidget(self._note)
         layout.addWidget(self._pages, 1)
         under = row()
@@ -60,6 +65,7 @@ class PreviewPane(QFrame):
         """Show a sentence instead of a preview."""
         self._title.set_whole(title)
         self._note.hide()
+        self._measure.hide()
         self._more.hide()
         self._message.setText(text)
         self._pages.setCurrentWidget(self._message)
@@ -69,18 +75,13 @@ class PreviewPane(QFrame):
         self._title.set_whole(title)
         self._note.setText(preview.note)
         self._note.setVisible(bool(preview.note) and preview.kind != "none")
+        self._measure.hide()
         self._more.hide()
         match preview.kind:
             case "text":
                 self._show_lines(tuple(preview.lines))
             case "image":
-                self._pixmap = QPixmap()
-                self._pixmap.loadFromData(preview.picture)
-                if self._pixmap.isNull():
-                    self._say(self.tr("This picture cannot be shown."))
-                else:
-                    self._pages.setCurrentWidget(self._image)
-                    self._scale()
+                self._show_picture(preview.picture)
             case "binary":
                 self._say(self.tr("Not a text: its content cannot be compared line by line."))
             case "folder":
@@ -100,6 +101,37 @@ class PreviewPane(QFrame):
     def _say(self, text: str) -> None:
         self._message.setText(text)
         self._pages.setCurrentWidget(self._message)
+
+    def _show_picture(self, data: bytes) -> None:
+        """Show a picture as its camera held it, and how large it is."""
+        buffer = QBuffer()
+        buffer.setData(QByteArray(data))
+        reader = QImageReader(buffer)
+        reader.setAutoTransform(True)
+        whole = reader.size()
+        if whole.width() > DECODED_PX or whole.height() > DECODED_PX:
+            room = QSize(DECODED_PX, DECODED_PX)
+            reader.setScaledSize(whole.scaled(room, Qt.AspectRatioMode.KeepAspectRatio))
+        turned = reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90
+        self._pixmap = QPixmap.fromImage(reader.read())
+        if not whole.isValid():
+            whole = self._pixmap.size()
+        elif turned:
+            whole.transpose()
+        self._measure.setText(
+            self.tr("{0} \u00d7 {1} pixels").format(f"{whole.width():,}", f"{whole.height():,}")
+        )
+        self._measure.setVisible(not whole.isEmpty())
+        if self._pixmap.isNull():
+            self._say(self.tr("This picture cannot be shown."))
+        else:
+            self._image.setAccessibleDescription(self._measure.text())
+            self._pages.setCurrentWidget(self._image)
+            self._scale()
+
+    def measure(self) -> str:
+        """What is said about a picture's size; empty when there is none."""
+        return "" if self._measure.isHidden() else self._measure.text()
 
     def _show_lines(self, lines: tuple[str, ...]) -> None:
         self._lines = lines

@@ -7,8 +7,9 @@ engine. Thread: UI.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 
@@ -25,14 +26,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.store.records import Folder, ProgramRecord, TurnRecord
+from app.store.records import ConflictRecord, Folder, ProgramRecord, TurnRecord
 from app.ui import words
 from app.ui.change_model import ChangeModel
+from app.ui.conflict_block import ChoiceMade, ConflictBlock
 from app.ui.highlight import PythonHighlighter
 from app.ui.preview_pane import PreviewPane
+from app.ui.review_words import unusual
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import CodeBox, button, column, frame, label, row
 from sandbox.changeset import Change, ChangeSet
+from sandbox.verify import Choice
 
 IGNORE_KEYS_S = 0.5
 MIN_SIZE = QSize(860, 560)
@@ -55,10 +59,15 @@ class _ChangeTree(QTreeView):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the person decided. `approved`: ids to apply, None: rejected."""
+    """What the person decided.
+
+    `approved`: ids to apply, None: rejected; `choices`: by change id, what to do where the disk no
+    longer fits.
+    """
 
     turn_id: str
     approved: frozenset[str] | None
+    choices: Mapping[str, Choice] = field(default_factory=dict[str, Choice])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +108,9 @@ class ReviewDialog(QDialog):
         self.model.chosen_changed.connect(self._chosen_changed)
         self.preview = PreviewPane()
         self.tree = self._make_tree()
+        self._went: set[str] = set()
+        self.conflicts = ConflictBlock(folders)
+        self.conflicts.chosen.connect(self._choice_made)
         self._note = label("", "muted", wrap=True)
         self._note.hide()
         self.reject_button = button(self.tr("Reject"), on_click=self._reject_all,
@@ -110,11 +122,12 @@ class ReviewDialog(QDialog):
         layout = column(self, margin=SPACE_L, spacing=SPACE_M)
         layout.addWidget(label(words.sentence(change_set.changes, folders), "heading", wrap=True))
         self._add_unusual(layout, change_set.changes)
+        layout.addWidget(self.conflicts)
         layout.addWidget(self._make_middle(), 1)
         layout.addWidget(self._note)
         buttons = row()
-        later = label(self.tr("Escape closes this and decides nothing."), "meta")
-        buttons.addWidget(later)
+        self._later = label(self.tr("Escape closes this and decides nothing."), "meta")
+        buttons.addWidget(self._later)
         buttons.addStretch(1)
         buttons.addWidget(self.reject_button)
         buttons.addWidget(self.approve_button)
@@ -126,8 +139,7 @@ class ReviewDialog(QDialog):
         )
         self._set_order()
         self._chosen_changed(0)
-        for widget in (self, *self.findChildren(QWidget)):
-            widget.installEventFilter(self)
+        self._drop_early_keys()
         self.tree.setCurrentIndex(self.model.first_change())
 
     @property
@@ -144,6 +156,50 @@ class ReviewDialog(QDialog):
         if event.type() in _KEYS and self._clock_s() - self._shown_at_s < IGNORE_KEYS_S:
             return True
         return super().eventFilter(watched, event)
+
+    def _drop_early_keys(self) -> None:
+        for widget in (self, *self.findChildren(QWidget)):
+            widget.installEventFilter(self)
+
+    def show_conflicts(self, records: Sequence[ConflictRecord]) -> None:
+        """Show where the disk no longer fits; what can only be left out is left out."""
+        if not (own := self._on_their_own(records)):
+            return
+        only_theirs = self.conflicts.add(own)
+        self.model.show_conflicts(self.conflicts.reasons())
+        self._drop_early_keys()
+        self._set_order()
+        self._leave_out(only_theirs)
+        self._chosen_changed(0)
+
+    def _on_their_own(self, records: Sequence[ConflictRecord]) -> list[ConflictRecord]:
+        """Without those that are in the way only because something that they need is."""
+        ids = {one.change_id for one in records}
+        return [
+            one
+            for one in records
+            if one.choices != ("theirs",) or not (self.model.needs(one.change_id) & ids)
+        ]
+
+    def decide_again(self, turn: TurnRecord) -> None:
+        """Nothing was applied since the disk has changed: show where, with all choices kept."""
+        self._turn = turn
+        self._set_busy(False)
+        self.show_conflicts(turn.conflicts)
+        self._shown_at_s = self._clock_s()
+        self.reject_button.setFocus()
+
+    def _choice_made(self, made: ChoiceMade) -> None:
+        if made.choice == "theirs":
+            self._leave_out(made.ids)
+        else:
+            back = self.model.fitting([*made.ids, *self._went])
+            self._went -= self.model.choose(back, True)
+        self._chosen_changed(0)
+
+    def _leave_out(self, ids: Sequence[str]) -> None:
+        """Keep theirs; what cannot be without these goes along, and can come back with them."""
+        self._went |= self.model.choose(ids, False) - set(ids)
 
     def _make_tree(self) -> QTreeView:
         tree = _ChangeTree()
@@ -207,7 +263,7 @@ class ReviewDialog(QDialog):
         return code
 
     def _add_unusual(self, layout: QVBoxLayout, changes: Sequence[Change]) -> None:
-        found = words.unusual(changes)
+        found = unusual(changes, self._folders)
         if not found:
             return
         block = frame("alert")
@@ -218,23 +274,36 @@ class ReviewDialog(QDialog):
         layout.addWidget(block)
 
     def _set_order(self) -> None:
+        first = [*self.conflicts.boxes(), self.tree]
+        for before, after in pairwise(first):
+            self.setTabOrder(before, after)
         self.setTabOrder(self.tree, self.preview)
         self.setTabOrder(self.preview, self.reject_button)
         self.setTabOrder(self.reject_button, self.approve_button)
 
     def _chosen_changed(self, along: int) -> None:
-        number = len(self.model.chosen())
+        chosen = self.model.chosen()
+        self.conflicts.sync(chosen)
+        number, undecided = len(chosen), self.conflicts.undecided()
         text = self.tr("Approve {0}").format(words.changes_count(number))
         self.approve_button.setText(text)
         self.approve_button.setAccessibleName(text)
-        self.approve_button.setEnabled(number > 0)
+        self.approve_button.setEnabled(number > 0 and not undecided)
+        notes: list[str] = []
         if along:
-            self._note.setText(
+            notes.append(
                 self.tr("{0} that cannot be made without each other went along.").format(
                     words.changes_count(along)
                 )
             )
-        self._note.setVisible(along > 0)
+        if undecided:
+            notes.append(
+                self.tr("Choose for {0} that changed on disk; then it can be approved.").format(
+                    words.count(undecided, "item", "items")
+                )
+            )
+        self._note.setText(" ".join(notes))
+        self._note.setVisible(bool(notes))
 
     def _selected(self, current: QModelIndex, _before: QModelIndex) -> None:
         change = self.model.change_at(current)
@@ -281,11 +350,24 @@ class ReviewDialog(QDialog):
         menu.popup(self.cursor().pos())
 
     def _approve(self) -> None:
-        self._decide(self.model.chosen())
+        """Stays open until the changes are applied: they may be in conflict with the disk."""
+        approved = self.model.chosen()
+        made = self.conflicts.choices()
+        choices: dict[str, Choice] = {one: made[one] for one in made if one in approved}
+        self._set_busy(True)
+        self.decided.emit(Decision(turn_id=self.turn_id, approved=approved, choices=choices))
 
     def _reject_all(self) -> None:
-        self._decide(None)
-
-    def _decide(self, approved: frozenset[str] | None) -> None:
-        self.decided.emit(Decision(turn_id=self.turn_id, approved=approved))
+        self.decided.emit(Decision(turn_id=self.turn_id, approved=None))
         self.close()
+
+    def _set_busy(self, busy: bool) -> None:
+        self._later.setText(
+            self.tr("Applying the changes.")
+            if busy
+            else self.tr("Escape closes this and decides nothing.")
+        )
+        for widget in (self.conflicts, self.tree, self.reject_button, self.approve_button):
+            widget.setEnabled(not busy)
+        if not busy:
+            self._chosen_changed(0)

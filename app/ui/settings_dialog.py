@@ -1,7 +1,7 @@
-"""The settings: look, default model, how models run, limits of a program.
+"""The settings: look, default model, how models run, limits of a program, how long undo is kept.
 
-Owns the form, which is made from the settings' own fields, so that bounds are said once. It must
-not store anything: a change is carried by `chosen`. Thread: UI.
+Owns the form, a page a topic, which is made from the settings' own fields, so that bounds are said
+once. It must not store anything: a change is carried by `chosen`. Thread: UI.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
     QSpinBox,
+    QTabWidget,
     QWidget,
 )
 
+from app.ui import words
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
 from app.ui.widgets import button, column, label, row
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from app.engine.engine import ModelStatus
+    from app.engine.keeper import UndoSpace
     from app.settings import Settings
 
 type _Spin = QSpinBox | QDoubleSpinBox
@@ -45,17 +48,17 @@ class SettingsDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._settings = settings
         self._numbers: dict[tuple[str, str], _Spin] = {}
+        self.pages = QTabWidget()
+        self.pages.setDocumentMode(True)
+        self.pages.tabBar().setDrawBase(False)
+        self.pages.setAccessibleName(self.tr("Pages of the settings"))
         layout = column(self, margin=SPACE_L, spacing=SPACE_M)
-        form = QFormLayout()
-        form.setHorizontalSpacing(SPACE_L)
-        form.setVerticalSpacing(SPACE_S)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        layout.addLayout(form)
-        self._add_look(form)
+        layout.addWidget(self.pages)
+        self._add_look(self._page(self.tr("Window")))
+        form = self._page(self.tr("Models"))
         self._add_model(form, models)
         self._add_numbers(
             form,
-            self.tr("Models on this machine"),
             "model",
             settings.model,
             {
@@ -67,8 +70,7 @@ class SettingsDialog(QDialog):
             },
         )
         self._add_numbers(
-            form,
-            self.tr("Limits of one program"),
+            self._page(self.tr("Limits of a program")),
             "sandbox",
             settings.sandbox,
             {
@@ -78,16 +80,26 @@ class SettingsDialog(QDialog):
                 "tool_calls": (self.tr("Tool calls"), "", ""),
             },
         )
-        layout.addStretch(1)
+        self._add_undo(self._page(self.tr("Undo")))
         buttons = row()
         buttons.addStretch(1)
         buttons.addWidget(button(self.tr("Discard changes"), on_click=self.close))
         buttons.addWidget(button(self.tr("Save settings"), "primary", on_click=self._save))
         layout.addLayout(buttons)
-        self.resize(460, 0)
+        self.resize(480, 0)
+
+    def _page(self, title: str) -> QFormLayout:
+        page = QWidget()
+        page.setProperty("role", "plain")
+        form = QFormLayout(page)
+        form.setContentsMargins(0, SPACE_M, 0, 0)
+        form.setHorizontalSpacing(SPACE_L)
+        form.setVerticalSpacing(SPACE_S)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.pages.addTab(page, title)
+        return form
 
     def _add_look(self, form: QFormLayout) -> None:
-        form.addRow(label(self.tr("Window"), "strong"))
         self.theme = QComboBox()
         self.theme.setAccessibleName(self.tr("Theme"))
         for value, text in (
@@ -113,12 +125,10 @@ class SettingsDialog(QDialog):
     def _add_numbers(
         self,
         form: QFormLayout,
-        heading: str,
         page: str,
         values: BaseModel,
         texts: dict[str, tuple[str, str, str]],
     ) -> None:
-        form.addRow(label(heading, "strong"))
         for name, (text, special, suffix) in texts.items():
             low, high = _bounds(values, name)
             value = getattr(values, name)
@@ -138,9 +148,45 @@ class SettingsDialog(QDialog):
             self._numbers[page, name] = made
             form.addRow(text, made)
 
+    def _add_undo(self, form: QFormLayout) -> None:
+        unbound = self.tr("without bound")
+        self._add_numbers(
+            form,
+            "undo",
+            self._settings.undo,
+            {
+                "keep_days": (self.tr("Keep for"), unbound, self.tr(" days")),
+                "keep_mib": (self.tr("Keep at most"), unbound, self.tr(" MiB")),
+            },
+        )
+        self._numbers["undo", "keep_mib"].setSingleStep(1024)
+        self._bounds = label("", wrap=True)
+        form.addRow(self._bounds)
+        latest = self.tr("The latest turn always stays, however old or large it is.")
+        form.addRow(label(latest, "muted", wrap=True))
+        self._space = label(self.tr("Reading how much space undo takes."), "muted", wrap=True)
+        form.addRow(self._space)
+        for name in ("keep_days", "keep_mib"):
+            self._numbers["undo", name].valueChanged.connect(self._tell_bounds)
+        self._tell_bounds()
+
+    def _tell_bounds(self, _value: float = 0) -> None:
+        days, mib = (int(self._numbers["undo", name].value()) for name in ("keep_days", "keep_mib"))
+        self._bounds.setText(words.undo_bounds(days, mib))
+
+    def show_space(self, space: UndoSpace) -> None:
+        """Say how much undo takes on the disk now."""
+        self._space.setText(
+            self.tr("It takes {0} now, for {1}.").format(
+                words.size(space.size_bytes), words.count(space.runs, "turn", "turns")
+            )
+            if space.runs
+            else self.tr("It takes nothing now: there is nothing to undo.")
+        )
+
     def _save(self) -> None:
         settings = self._settings
-        pages: dict[str, dict[str, float]] = {"model": {}, "sandbox": {}}
+        pages: dict[str, dict[str, float]] = {"model": {}, "sandbox": {}, "undo": {}}
         for (page, name), field in self._numbers.items():
             pages[page][name] = field.value()
         self.chosen.emit(
@@ -150,6 +196,7 @@ class SettingsDialog(QDialog):
                     "default_model": self.model.currentData(),
                     "model": settings.model.model_copy(update=pages["model"]),
                     "sandbox": settings.sandbox.model_copy(update=pages["sandbox"]),
+                    "undo": settings.undo.model_copy(update=pages["undo"]),
                 }
             )
         )

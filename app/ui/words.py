@@ -18,8 +18,6 @@ from PySide6.QtCore import QCoreApplication
 from app.store.records import CallGroup, Folder, TurnRecord, TurnStatus
 from sandbox.changeset import Change, ChangeKind
 from sandbox.effects import EffectKind
-from sandbox.marks import Mark, marks
-from sandbox.verify import Choice
 
 
 def _tr(text: str) -> str:
@@ -256,121 +254,6 @@ def _deletes(files: int, empty_folders: int) -> str:
     return _tr("Deletes {0}.").format((" " + _tr("and") + " ").join(what))
 
 
-def unusual(changes: Sequence[Change], folders: Sequence[Folder]) -> list[str]:
-    """What a person should look at first, one sentence each; empty when there is nothing."""
-    found: list[str] = []
-    if deleted := sum(change.kind == "delete" for change in changes):
-        found.append(
-            _tr("Deletes {0}. Undo brings them back until the undo data is removed.").format(
-                count(deleted, "file", "files")
-            )
-        )
-    if replaced := sum(change.overwrites for change in changes):
-        found.append(
-            _tr("Replaces {0} that existed before at the same place.").format(
-                count(replaced, "file", "files")
-            )
-        )
-    if emptied := sum(
-        change.kind == "modify" and change.size_after == 0 and bool(change.size_before)
-        for change in changes
-    ):
-        found.append(_tr("Leaves {0} empty.").format(count(emptied, "file", "files")))
-    return found + _marked(changes, [folder.path for folder in folders])
-
-
-def _marked(changes: Sequence[Change], roots: Sequence[str]) -> list[str]:
-    """What the marks of the changes say that their kinds do not."""
-    seen: Counter[Mark] = Counter()
-    for change in changes:
-        seen.update(mark for mark in marks(change, roots) if _matters(mark, change))
-    found: list[str] = []
-    if number := seen["leaves-folder"]:
-        found.append(
-            _tr("Moves {0} from one folder of this chat to another.").format(
-                count(number, "item", "items")
-            )
-        )
-    if number := seen["program"]:
-        found.append(
-            _tr("Writes {0} that can be started as a program.").format(
-                count(number, "file", "files")
-            )
-        )
-    if number := seen["hard-link"]:
-        found.append(
-            _tr("Changes {0} that other names lead to; those keep the old content.").format(
-                count(number, "file", "files")
-            )
-        )
-    if number := seen["hidden"]:
-        found.append(
-            _tr("Gives {0} a hidden name, which most file managers do not show.").format(
-                count(number, "item", "items")
-            )
-        )
-    return found
-
-
-def _matters(mark: Mark, change: Change) -> bool:
-    """Whether a mark is worth a second look before deciding, and not only a word in its row."""
-    match mark:
-        case "leaves-folder" | "hard-link":
-            return True
-        case "program":
-            return change.has_new_content or change.kind == "mode"
-        case "hidden":
-            was_hidden = PurePath(change.path).name.startswith(".")
-            return change.kind in ("create", "mkdir") or (change.kind == "move" and not was_hidden)
-        case "overwrites":  # the sentence about what is replaced counts it
-            return False
-        case _:
-            assert_never(mark)
-
-
-def mark_word(mark: Mark) -> str:
-    """A mark as a small word behind what happens to an item."""
-    match mark:
-        case "overwrites":
-            return _tr("replaces a file")
-        case "leaves-folder":
-            return _tr("leaves its folder")
-        case "program":
-            return _tr("program file")
-        case "hidden":
-            return _tr("hidden")
-        case "hard-link":
-            return _tr("has other names")
-        case _:
-            assert_never(mark)
-
-
-def choice_word(choice: Choice) -> str:
-    """What a person can choose where the disk has changed."""
-    match choice:
-        case "theirs":
-            return _tr("Keep theirs")
-        case "ours":
-            return _tr("Take ours")
-        case "both":
-            return _tr("Keep both names")
-        case _:
-            assert_never(choice)
-
-
-def choice_meaning(choice: Choice) -> str:
-    """What a choice does, in a sentence."""
-    match choice:
-        case "theirs":
-            return _tr("What is on disk stays as it is; this change is left out.")
-        case "ours":
-            return _tr("The change is made on what is there now. Undo brings that back.")
-        case "both":
-            return _tr("What is on disk stays, and ours goes beside it under a free name.")
-        case _:
-            assert_never(choice)
-
-
 def undo_bounds(keep_days: int, keep_mib: int) -> str:
     """How long and in how much space undo is kept; 0: without bound."""
     days = count(keep_days, "day", "days")
@@ -415,7 +298,7 @@ def changes_count(number: int) -> str:
 
 def on_disk(turn: TurnRecord) -> frozenset[str]:
     """The ids of a decided turn's changes that are on the disk now."""
-    conflicts = {one.change_id for one in turn.conflicts}
+    conflicts = frozenset(one.change_id for one in turn.conflicts)
     if turn.status == "undone":  # an undo leaves what it could not put back
         return conflicts & frozenset(turn.approved) if turn.committed else frozenset()
     return frozenset(turn.approved) - conflicts
@@ -425,6 +308,8 @@ def conflicts_title(turn: TurnRecord) -> str:
     """What the conflicts of a turn mean, by its state."""
     number = changes_count(len(turn.conflicts))
     match turn.status:
+        case "waiting" if len(turn.conflicts) == 1:
+            return _tr("Nothing was applied: 1 change no longer fits what is on disk.")
         case "waiting":
             return _tr("Nothing was applied: {0} no longer fit what is on disk.").format(number)
         case "undone" if turn.committed:

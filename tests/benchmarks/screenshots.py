@@ -21,6 +21,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.bridge import Bridge
 from app.engine.events import CallsProgress, FetchProgressed, ReplyDelta
+from app.engine.previews import Preview
+from app.paths import ASSETS
 from app.ui.main_window import MainWindow
 from app.ui.session import Session
 from app.ui.theme import Theme
@@ -108,7 +110,12 @@ def empty(studio: Studio) -> None:
     wait()
     studio.shoot("models", studio.window.dialogs.models)
     studio.window.dialogs.show_settings()
-    studio.shoot("settings", studio.window.dialogs.settings)
+    settings = studio.window.dialogs.settings
+    assert settings is not None
+    for number in range(settings.pages.count()):
+        settings.pages.setCurrentIndex(number)
+        name = settings.pages.tabText(number).split()[0].lower()
+        studio.shoot(f"settings-{name}", settings)
 
 
 def turns(studio: Studio) -> None:
@@ -134,6 +141,10 @@ def turns(studio: Studio) -> None:
     studio.window.panel.setCurrentIndex(0)
     studio.fill([done])
     studio.shoot("done")
+    studio.fill([samples.turn("undone", "t1")])
+    studio.shoot("undone")
+    studio.fill([samples.turn("waiting", "t1", conflicts=samples.conflicts()[:2])])
+    studio.shoot("waiting-conflicts")
     studio.fill([done, samples.turn("failed", "t1")])
     studio.shoot("failed")
     studio.fill([samples.turn("interrupted", "t1")])
@@ -156,6 +167,21 @@ def review(studio: Studio) -> None:
         if "Changed" in str(top.data()):
             dialog.tree.setCurrentIndex(dialog.model.index(0, 0, top))
     studio.shoot("review", dialog)
+    dialog.show_conflicts(samples.conflicts())
+    studio.shoot("review-conflicts", dialog)
+    dialog.close()
+    studio.fill([samples.turn("waiting", "t1", changes=samples.marked_changes())])
+    studio.window.dialogs.show_review(studio.window.transcript.model.shown()[0])
+    dialog = studio.window.dialogs.review
+    assert dialog is not None
+    wait()
+    dialog.preview.show_preview("icon.png", Preview(kind="image", picture=picture()))
+    studio.shoot("review-marks", dialog)
+
+
+def picture() -> bytes:
+    """A picture of the demo folder."""
+    return (ASSETS / "demo" / "files" / "IMG_20240312_174530.jpg").read_bytes()
 
 
 def main() -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.engine.engine import ModelStatus
 from app.engine.events import ChatsChanged, Event, TurnChanged
+from app.engine.keeper import UndoSpace
 from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview
 from app.errors import AppError
 from app.settings import Settings
-from app.store.records import ChatRecord, ChatView, Folder, TurnRecord
+from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
+from sandbox.verify import Choice
 from tests.app.ui import samples
 
 PREVIEW = Preview(
@@ -48,6 +50,8 @@ class FakeEngine:
     catalog: list[ModelStatus] = field(default_factory=lambda: [model()])
     asked: list[tuple[str, object]] = field(default_factory=list)
     refuse: AppError | None = None
+    conflicting: tuple[ConflictRecord, ...] = ()
+    space: UndoSpace = field(default_factory=lambda: UndoSpace(size_bytes=1_240_000_000, runs=14))
     closed: bool = False
     current: Settings = field(default_factory=Settings)
 
@@ -114,16 +118,47 @@ class FakeEngine:
         self.asked.append(("resume", turn_id))
         return self._turn(turn_id)
 
-    async def decide(self, turn_id: str, *, approved: Collection[str] | None) -> TurnRecord:
+    async def conflicts(
+        self, turn_id: str, approved: Collection[str] | None = None
+    ) -> tuple[ConflictRecord, ...]:
+        self.asked.append(("conflicts", turn_id))
+        wanted = (one for one in self.conflicting if approved is None or one.change_id in approved)
+        return tuple(wanted)
+
+    async def decide(
+        self,
+        turn_id: str,
+        *,
+        approved: Collection[str] | None,
+        choices: Mapping[str, Choice] | None = None,
+        whole: bool = False,
+    ) -> TurnRecord:
         self.asked.append(("decide", approved))
+        if self.refuse is not None:
+            raise self.refuse
         turn = self._turn(turn_id)
         if approved is None:
             return replace(turn, status="rejected")
+        self.asked.append(("choices", dict(choices or {})))
+        left = tuple(
+            one
+            for one in self.conflicting
+            if one.change_id in approved and one.change_id not in (choices or {})
+        )
+        if whole and left:
+            return replace(turn, conflicts=left)
         return replace(turn, status="done", committed=True, approved=tuple(sorted(approved)))
 
     async def undo(self, turn_id: str) -> TurnRecord:
         self.asked.append(("undo", turn_id))
         return replace(self._turn(turn_id), status="undone", committed=False)
+
+    async def redo(self, turn_id: str) -> TurnRecord:
+        self.asked.append(("redo", turn_id))
+        return replace(self._turn(turn_id), status="done", committed=True)
+
+    async def undo_space(self) -> UndoSpace:
+        return self.space
 
     async def preview(self, turn_id: str, change_id: str) -> Preview:
         self.asked.append(("preview", change_id))

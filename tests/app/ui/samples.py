@@ -8,6 +8,7 @@ from typing import Any
 from app.store.records import (
     CallGroup,
     ChatRecord,
+    ConflictRecord,
     Folder,
     Problem,
     ProgramRecord,
@@ -15,7 +16,7 @@ from app.store.records import (
     TurnStatus,
     Usage,
 )
-from sandbox.changeset import Change, ChangeSet
+from sandbox.changeset import Base, Change, ChangeSet
 from sandbox.errors import Fault
 
 ROOT = "/home/ada/Downloads"
@@ -74,6 +75,61 @@ def changes(moves: int = 41, deletes: int = 0) -> ChangeSet:
         Change(id="c0", kind="modify", path=f"{ROOT}/notes.txt", size_before=1200, size_after=1312)
     )
     return ChangeSet(changes=tuple(found))
+
+
+def marked_changes() -> ChangeSet:
+    """Changes that deserve a second look, each for its own reason."""
+    linked = Base(
+        kind="file", size_bytes=812, mtime_ns=0, mode=0o100644, inode=1, device=1, links=2
+    )
+    return ChangeSet(
+        changes=(
+            Change(
+                id="o0", kind="move", path=f"{ROOT}/letter.txt", target=f"{ROOT}/final.txt",
+                overwrites=True, size_before=900, size_after=900,
+            ),
+            Change(
+                id="l0", kind="move", path=f"{ROOT}/bill.pdf", target="/home/ada/Invoices/bill.pdf",
+                size_before=90_000, size_after=90_000,
+            ),
+            Change(id="s0", kind="create", path=f"{ROOT}/start.sh", size_after=60),
+            Change(id="h0", kind="create", path=f"{ROOT}/.cache", size_after=60),
+            Change(
+                id="k0", kind="modify", path=f"{ROOT}/shared.txt", size_before=812, size_after=900,
+                base=linked,
+            ),
+        )
+    )  # fmt: skip
+
+
+def conflicts() -> tuple[ConflictRecord, ...]:
+    """Conflicts of `changes`: with all choices, with one, and of what hangs on another."""
+    return (
+        ConflictRecord(
+            change_id="c0",
+            path=f"{ROOT}/notes.txt",
+            reason="It was changed by something else meanwhile.",
+            choices=("theirs", "ours", "both"),
+        ),
+        ConflictRecord(
+            change_id="d2",
+            path=f"{ROOT}/Tables",
+            reason="Something else is there now.",
+            choices=("theirs", "ours"),
+        ),
+        ConflictRecord(
+            change_id="n0",
+            path=f"{ROOT}/Tables/summary.csv",
+            reason="It depends on another change that could not be made.",
+            choices=("theirs",),
+        ),
+        ConflictRecord(
+            change_id="m0",
+            path=f"{ROOT}/Photos/scan 0000.pdf",
+            reason="This disk does not take the name: a reserved word, a character or its length.",
+            choices=("theirs",),
+        ),
+    )
 
 
 def program(**values: Any) -> ProgramRecord:
@@ -135,6 +191,13 @@ def turn(status: TurnStatus = "done", turn_id: str = "t1", **values: Any) -> Tur
                 "changes": changes(),
                 "approved": tuple(change.id for change in changes().changes),
                 "committed": True,
+            }
+        case "undone":
+            base |= {
+                "programs": (program(**mine),),
+                "answer": "Moved 41 files into 3 folders and wrote a summary.",
+                "changes": changes(),
+                "approved": tuple(change.id for change in changes().changes),
             }
         case "failed":
             base |= {

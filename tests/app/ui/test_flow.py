@@ -109,6 +109,33 @@ def test_send_stream_review_uncheck_approve_and_undo(
     press(stage.window.transcript, "Undo these 3 changes")
     wait_for(qtbot, stage, "undone")
     assert listing(folder) == before
+    press(stage.window.transcript, "Redo these 3 changes")
+    wait_for(qtbot, stage, "done")
+    assert listing(folder) == ["notes.txt", "pictures", "pictures/a.png", "pictures/b.png"]
+
+
+def test_a_file_that_appeared_meanwhile_is_asked_about_and_both_are_kept(
+    open_window: OpenWindow, qtbot: QtBot, drydock_home: Path, folder: Path
+) -> None:
+    stage = open_window(maker(drydock_home, Script([program_reply(SORT)])))
+    send(stage, folder)
+    wait_for(qtbot, stage, "waiting")
+    press(stage.window.transcript, "Review 4 changes")
+    dialog = stage.window.dialogs.review
+    assert dialog is not None
+    (folder / "list.txt").write_text("mine")
+    dialog.approve_button.click()
+    qtbot.waitUntil(dialog.conflicts.isVisible, timeout=WAIT_MS)
+    assert "pictures" not in listing(folder)
+    (change_id,) = dialog.conflicts.reasons()
+    box = dialog.conflicts.box_of(change_id)
+    box.setCurrentIndex(box.findText("Keep both names"))
+    box.activated.emit(box.currentIndex())
+    dialog.approve_button.click()
+    wait_for(qtbot, stage, "done")
+    assert (folder / "list.txt").read_text() == "mine"
+    assert (folder / "list (2).txt").read_text() == "sorted"
+    qtbot.waitUntil(lambda: stage.window.dialogs.review is None, timeout=WAIT_MS)
 
 
 def test_rejecting_leaves_the_disk_alone(

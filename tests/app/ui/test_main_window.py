@@ -198,6 +198,72 @@ def test_review_uncheck_approve_and_undo(open_window: OpenWindow, qtbot: QtBot) 
     qtbot.waitUntil(lambda: stage.asked("undo") == ["t1"])
 
 
+def test_an_undone_turn_can_be_made_again_from_transcript_and_palette(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    stage = open_window(prepare=with_chat(samples.turn("undone")))
+    open_first(stage, qtbot)
+    redo = next(one for one in stage.window.actions_list.all() if one.text().startswith("Redo"))
+    assert redo.isEnabled()
+    assert not redo.shortcut().isEmpty()
+    press(stage.window.transcript, "Redo these 46 changes")
+    qtbot.waitUntil(lambda: stage.asked("redo") == ["t1"])
+    qtbot.waitUntil(lambda: "46 changes on disk." in texts(stage.window.transcript))
+    assert not redo.isEnabled()
+
+
+def test_a_conflict_is_asked_about_in_the_review_and_its_choice_is_carried(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    def prepare(engine: FakeEngine) -> None:
+        with_chat(samples.turn("waiting"))(engine)
+        engine.conflicting = samples.conflicts()[:1]
+
+    stage = open_window(prepare=prepare)
+    open_first(stage, qtbot)
+    press(stage.window.transcript, "Review 46 changes")
+    dialog = stage.window.dialogs.review
+    assert dialog is not None
+    qtbot.waitUntil(dialog.conflicts.isVisible)
+    box = dialog.conflicts.box_of("c0")
+    box.setCurrentIndex(box.findText("Take ours"))
+    box.activated.emit(box.currentIndex())
+    dialog.approve_button.click()
+    qtbot.waitUntil(lambda: stage.asked("choices") == [{"c0": "ours"}])
+    qtbot.waitUntil(lambda: stage.window.dialogs.review is None)
+
+
+def test_a_conflict_that_comes_up_while_approving_keeps_the_review_open(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    stage = open_window(prepare=with_chat(samples.turn("waiting")))
+    open_first(stage, qtbot)
+    press(stage.window.transcript, "Review 46 changes")
+    dialog = stage.window.dialogs.review
+    assert dialog is not None
+    qtbot.waitUntil(lambda: bool(stage.asked("conflicts")))
+    stage.engine.conflicting = samples.conflicts()[:1]
+    dialog.approve_button.click()
+    qtbot.waitUntil(dialog.conflicts.isVisible)
+    assert stage.window.dialogs.review is dialog
+    assert "Nothing was applied: 1 change no longer fits" in texts(stage.window.transcript)
+
+
+def test_a_decision_that_is_refused_closes_the_review_and_says_why(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    stage = open_window(prepare=with_chat(samples.turn("waiting")))
+    open_first(stage, qtbot)
+    press(stage.window.transcript, "Review 46 changes")
+    dialog = stage.window.dialogs.review
+    assert dialog is not None
+    stage.engine.refuse = AppError("There is nothing to decide: this run is stopped.")
+    dialog.approve_button.click()
+    qtbot.waitUntil(lambda: stage.window.notice.isVisible())
+    assert "There is nothing to decide" in stage.window.notice.text()
+    assert stage.window.dialogs.review is None
+
+
 def test_rejecting_says_so_and_applies_nothing(open_window: OpenWindow, qtbot: QtBot) -> None:
     stage = open_window(prepare=with_chat(samples.turn("waiting")))
     open_first(stage, qtbot)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QTabWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QTabWidget
 from pytestqt.qtbot import QtBot
 
-from app.store.records import TurnRecord
+from app.store.records import ConflictRecord, TurnRecord
 from app.ui.review_dialog import Decision, PreviewWish, ReviewDialog
+from sandbox.changeset import Change, ChangeSet
 from tests.app.ui import samples
 from tests.app.ui.fake_engine import PREVIEW
 from tests.app.ui.test_change_model import find
@@ -159,3 +160,138 @@ def test_space_switches_the_row_from_any_column(
     assert "m7" not in opened.dialog.model.chosen()
     qtbot.keyClick(opened.dialog.tree, Qt.Key.Key_Space)
     assert "m7" in opened.dialog.model.chosen()
+
+
+def choose(box: QComboBox, text: str) -> None:
+    """As a person does it."""
+    box.setCurrentIndex(box.findText(text))
+    box.activated.emit(box.currentIndex())
+
+
+def said(opened: Opened) -> list[str]:
+    """All that can be read."""
+    return [one.text() for one in opened.dialog.findChildren(QLabel) if one.isVisible()]
+
+
+def test_the_marks_of_a_change_are_words_in_its_row(review: Callable[..., Opened]) -> None:
+    model = review(changes=samples.marked_changes()).dialog.model
+    rows = {one: str(find(model, one).siblingAtColumn(1).data()) for one in ("o0", "l0", "s0")}
+    assert rows == {
+        "o0": "renamed \u2192 final.txt, replaces a file",
+        "l0": "moved \u2192 Invoices/, leaves its folder",
+        "s0": "new, program file",
+    }
+
+
+def test_a_conflict_must_be_decided_before_anything_can_be_approved(
+    review: Callable[..., Opened], qtbot: QtBot
+) -> None:
+    opened = review()
+    dialog = opened.dialog
+    dialog.show_conflicts(samples.conflicts()[:1])
+    assert dialog.conflicts.isVisible()
+    assert dialog.focusWidget() is dialog.reject_button
+    assert not dialog.approve_button.isEnabled()
+    assert "It was changed by something else meanwhile." in said(opened)
+    assert "Choose for 1 item that changed on disk; then it can be approved." in said(opened)
+    assert "differs on disk" in str(find(dialog.model, "c0").siblingAtColumn(1).data())
+    choose(dialog.conflicts.box_of("c0"), "Keep both names")
+    qtbot.mouseClick(dialog.approve_button, Qt.MouseButton.LeftButton)
+    (decision,) = opened.decisions
+    assert decision.choices == {"c0": "both"}
+    assert decision.approved is not None
+    assert "c0" in decision.approved
+
+
+def test_only_what_a_conflict_offers_can_be_chosen(review: Callable[..., Opened]) -> None:
+    dialog = review().dialog
+    dialog.show_conflicts(samples.conflicts())
+    box = dialog.conflicts.box_of("d2")
+    assert [box.itemText(number) for number in range(box.count())] == ["Keep theirs", "Take ours"]
+
+
+def test_keeping_theirs_leaves_the_change_out_and_what_needs_it_comes_back_with_ours(
+    review: Callable[..., Opened],
+) -> None:
+    opened = review()
+    dialog = opened.dialog
+    dialog.show_conflicts(samples.conflicts()[:2])
+    everything = dialog.model.chosen()
+    choose(dialog.conflicts.box_of("c0"), "Take ours")
+    choose(dialog.conflicts.box_of("d2"), "Keep theirs")
+    assert not {"d2", "n0", "m2"} & dialog.model.chosen()
+    assert {"c0", "m0"} <= dialog.model.chosen()
+    assert dialog.approve_button.isEnabled()
+    choose(dialog.conflicts.box_of("d2"), "Take ours")
+    assert dialog.model.chosen() == everything
+
+
+def test_unchecking_a_conflict_is_keeping_theirs_and_checking_it_asks_again(
+    review: Callable[..., Opened],
+) -> None:
+    dialog = review().dialog
+    dialog.show_conflicts(samples.conflicts()[:1])
+    dialog.model.choose(["c0"], False)
+    assert dialog.conflicts.box_of("c0").currentText() == "Keep theirs"
+    assert dialog.approve_button.isEnabled()
+    dialog.model.choose(["c0"], True)
+    assert dialog.conflicts.box_of("c0").currentIndex() == -1
+    assert not dialog.approve_button.isEnabled()
+
+
+def test_what_can_only_be_left_out_is_left_out_and_what_hangs_on_another_is_not_asked(
+    review: Callable[..., Opened],
+) -> None:
+    dialog = review().dialog
+    dialog.show_conflicts(samples.conflicts())
+    assert set(dialog.conflicts.reasons()) == {"c0", "d2", "m0"}
+    assert dialog.model.chosen() == {c.id for c in samples.changes().changes} - {"m0"}
+    assert dialog.conflicts.box_of("m0").currentText() == "Keep theirs"
+    assert dialog.conflicts.undecided() == 2
+
+
+def test_one_choice_can_stand_for_thousands(review: Callable[..., Opened]) -> None:
+    changes = tuple(
+        Change(id=f"c{number}", kind="modify", path=f"{samples.ROOT}/{number}.txt")
+        for number in range(3000)
+    )
+    opened = review(changes=ChangeSet(changes=changes))
+    dialog = opened.dialog
+    dialog.show_conflicts(
+        [
+            ConflictRecord(
+                change_id=c.id, path=c.path, reason="It is new.", choices=("theirs", "ours")
+            )
+            for c in changes
+        ]
+    )
+    assert "2,900 more are marked in the table: choose for all of them above." in said(opened)
+    choose(dialog.conflicts.boxes()[0], "Take ours")
+    assert dialog.conflicts.undecided() == 0
+    assert dialog.approve_button.text() == "Approve 3,000 changes"
+    choose(dialog.conflicts.boxes()[0], "Keep theirs")
+    assert dialog.model.chosen() == frozenset()
+
+
+def test_a_review_whose_changes_no_longer_fit_keeps_its_choices_and_asks_for_the_rest(
+    review: Callable[..., Opened], qtbot: QtBot
+) -> None:
+    opened = review()
+    dialog = opened.dialog
+    dialog.show_conflicts(samples.conflicts()[:1])
+    choose(dialog.conflicts.box_of("c0"), "Take ours")
+    dialog.model.choose(["m7"], False)
+    qtbot.mouseClick(dialog.approve_button, Qt.MouseButton.LeftButton)
+    assert dialog.isVisible()
+    assert not dialog.approve_button.isEnabled()
+    assert not dialog.reject_button.isEnabled()
+    dialog.decide_again(samples.turn("waiting", conflicts=samples.conflicts()[1:2]))
+    assert dialog.focusWidget() is dialog.reject_button
+    qtbot.keyClick(dialog.reject_button, Qt.Key.Key_Return)
+    assert len(opened.decisions) == 1, "a key of the first half second decides nothing"
+    choose(dialog.conflicts.box_of("d2"), "Take ours")
+    qtbot.mouseClick(dialog.approve_button, Qt.MouseButton.LeftButton)
+    assert opened.decisions[-1].choices == {"c0": "ours", "d2": "ours"}
+    assert opened.decisions[-1].approved == frozenset(
+        {change.id for change in samples.changes().changes} - {"m7"}
+    )

@@ -111,6 +111,7 @@ def test_a_failed_program_says_where_and_what_to_do(transcript: Transcript) -> N
     [
         ("waiting", "Review 46 changes", "review_wanted"),
         ("done", "Undo these 46 changes", "undo_wanted"),
+        ("undone", "Redo these 46 changes", "redo_wanted"),
         ("interrupted", "Continue", "resume_wanted"),
     ],
 )
@@ -137,6 +138,51 @@ def test_what_could_not_be_applied_is_named(transcript: Transcript) -> None:
     )
     found = texts(view(transcript, samples.turn("done", conflicts=(conflict,))))
     assert "Downloads/a.pdf: it was changed meanwhile" in found
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "offered"),
+    [
+        ({}, "46 changes taken back. Nothing of this turn is on disk.", "Redo these 46 changes"),
+        (
+            {"conflicts": samples.conflicts()[:2], "committed": True},
+            "44 changes taken back. 2 changes still on disk.",
+            "Redo these 44 changes",
+        ),
+        (
+            {"conflicts": samples.conflicts()[:1]},
+            "1 change could not be made again.",
+            "Redo these 46 changes",
+        ),
+    ],
+)
+def test_an_undone_turn_says_what_is_back_and_offers_the_rest_again(
+    transcript: Transcript, values: dict[str, object], said: str, offered: str
+) -> None:
+    shown = view(transcript, samples.turn("undone", **values))
+    assert said in texts(shown)
+    assert button(shown, offered).isVisibleTo(shown)
+
+
+def test_an_undone_turn_whose_changes_all_stayed_offers_no_redo(transcript: Transcript) -> None:
+    turn = samples.turn(
+        "undone", approved=("c0",), conflicts=samples.conflicts()[:1], committed=True
+    )
+    names = [b.accessibleName() for b in view(transcript, turn).findChildren(QPushButton)]
+    assert not [name for name in names if "Redo" in name]
+
+
+def test_what_a_redo_could_not_make_is_not_counted_as_on_disk(transcript: Transcript) -> None:
+    shown = view(transcript, samples.turn("done", conflicts=samples.conflicts()[:2]))
+    assert "44 changes on disk." in texts(shown)
+    assert button(shown, "Undo these 44 changes").isVisibleTo(shown)
+
+
+def test_a_turn_that_waits_with_conflicts_says_that_nothing_was_applied(
+    transcript: Transcript,
+) -> None:
+    shown = view(transcript, samples.turn("waiting", conflicts=samples.conflicts()[:2]))
+    assert "Nothing was applied: 2 changes no longer fit what is on disk." in texts(shown)
 
 
 def test_a_long_answer_is_cut_until_all_is_wanted(transcript: Transcript) -> None:

@@ -75,13 +75,17 @@ def test_no_change_is_said_so() -> None:
     assert words.sentence((), ()) == "Changes nothing."
 
 
-def test_what_replaces_or_empties_a_file_is_unusual() -> None:
-    found = [
-        Change(id="1", kind="move", path="/a/x", target="/a/y", overwrites=True),
-        Change(id="2", kind="modify", path="/a/z", size_before=10, size_after=0),
-    ]
-    assert [text.split()[0] for text in words.unusual(found)] == ["Replaces", "Leaves"]
-    assert words.unusual(samples.changes(3).changes) == []
+@pytest.mark.parametrize(
+    ("days", "mib", "text"),
+    [
+        (30, 10_240, "Undo is kept for 30 days, in at most 11 GB; the oldest goes first."),
+        (1, 0, "Undo is kept for 1 day, however much space it takes."),
+        (0, 512, "Undo is kept in at most 537 MB; the oldest goes first."),
+        (0, 0, "Undo is kept for ever, however much space it takes."),
+    ],
+)
+def test_the_bounds_of_undo_are_a_sentence(days: int, mib: int, text: str) -> None:
+    assert words.undo_bounds(days, mib) == text
 
 
 def test_names_hide_nothing() -> None:

@@ -1,0 +1,139 @@
+"""The words of the review: what is unusual, the marks of a change, and the choices of a conflict.
+
+Owns no decision: what deserves a second look is told from the marks and kinds of the changes.
+Texts go through Qt's translation with this file's name as their context. Thread: UI.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import assert_never
+
+from PySide6.QtCore import QCoreApplication
+
+from app.store.records import Folder
+from app.ui import words
+from sandbox.changeset import Change
+from sandbox.marks import Mark, marks
+from sandbox.verify import Choice
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("review_words", text)
+
+
+def unusual(changes: Sequence[Change], folders: Sequence[Folder]) -> list[str]:
+    """What a person should look at first, one sentence each; empty when there is nothing."""
+    found: list[str] = []
+    if deleted := sum(change.kind == "delete" for change in changes):
+        found.append(
+            _tr("Deletes {0}. Undo brings them back until the undo data is removed.").format(
+                words.count(deleted, "file", "files")
+            )
+        )
+    if replaced := sum(change.overwrites for change in changes):
+        found.append(
+            _tr("Replaces {0} that existed before at the same place.").format(
+                words.count(replaced, "file", "files")
+            )
+        )
+    if emptied := sum(
+        change.kind == "modify" and change.size_after == 0 and bool(change.size_before)
+        for change in changes
+    ):
+        found.append(_tr("Leaves {0} empty.").format(words.count(emptied, "file", "files")))
+    return found + _marked(changes, [folder.path for folder in folders])
+
+
+def _marked(changes: Sequence[Change], roots: Sequence[str]) -> list[str]:
+    """What the marks of the changes say that their kinds do not."""
+    seen: Counter[Mark] = Counter()
+    for change in changes:
+        seen.update(mark for mark in marks(change, roots) if _matters(mark, change))
+    found: list[str] = []
+    if number := seen["leaves-folder"]:
+        found.append(
+            _tr("Moves {0} from one folder of this chat to another.").format(
+                words.count(number, "item", "items")
+            )
+        )
+    if number := seen["program"]:
+        found.append(
+            _tr("Writes {0} that can be started as a program.").format(
+                words.count(number, "file", "files")
+            )
+        )
+    if number := seen["hard-link"]:
+        found.append(
+            _tr("Changes {0} that other names lead to; those keep the old content.").format(
+                words.count(number, "file", "files")
+            )
+        )
+    if number := seen["hidden"]:
+        found.append(
+            _tr("Gives {0} a hidden name, which most file managers do not show.").format(
+                words.count(number, "item", "items")
+            )
+        )
+    return found
+
+
+def _matters(mark: Mark, change: Change) -> bool:
+    """Whether a mark is worth a second look before deciding, and not only a word in its row."""
+    match mark:
+        case "leaves-folder" | "hard-link":
+            return True
+        case "program":
+            return change.has_new_content or change.kind == "mode"
+        case "hidden":
+            was_hidden = PurePath(change.path).name.startswith(".")
+            return change.kind in ("create", "mkdir") or (change.kind == "move" and not was_hidden)
+        case "overwrites":  # the sentence about what is replaced counts it
+            return False
+        case _:
+            assert_never(mark)
+
+
+def mark_word(mark: Mark) -> str:
+    """A mark as a small word behind what happens to an item."""
+    match mark:
+        case "overwrites":
+            return _tr("replaces a file")
+        case "leaves-folder":
+            return _tr("leaves its folder")
+        case "program":
+            return _tr("program file")
+        case "hidden":
+            return _tr("hidden")
+        case "hard-link":
+            return _tr("has other names")
+        case _:
+            assert_never(mark)
+
+
+def choice_word(choice: Choice) -> str:
+    """What a person can choose where the disk has changed."""
+    match choice:
+        case "theirs":
+            return _tr("Keep theirs")
+        case "ours":
+            return _tr("Take ours")
+        case "both":
+            return _tr("Keep both names")
+        case _:
+            assert_never(choice)
+
+
+def choice_meaning(choice: Choice) -> str:
+    """What a choice does, in a sentence."""
+    match choice:
+        case "theirs":
+            return _tr("What is on disk stays as it is; this change is left out.")
+        case "ours":
+            return _tr("The change is made on what is there now. Undo brings that back.")
+        case "both":
+            return _tr("What is on disk stays, and ours goes beside it under a free name.")
+        case _:
+            assert_never(choice)
