@@ -33,6 +33,11 @@ type Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _GROUP_ID = 0
 COLUMN_ITEM, COLUMN_DETAIL, COLUMN_SIZE = range(3)
+COLUMNS = 3
+_SHOWN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_CHECKABLE = _SHOWN | Qt.ItemFlag.ItemIsUserCheckable
+_LEAF = _SHOWN | Qt.ItemFlag.ItemNeverHasChildren  # spares the view a question a row
+_CHECKABLE_LEAF = _CHECKABLE | Qt.ItemFlag.ItemNeverHasChildren
 
 
 def closure(start: Iterable[str], edges: Mapping[str, Collection[str]]) -> set[str]:
@@ -119,7 +124,8 @@ class ChangeModel(QAbstractItemModel):
         return self.index(0, 0, self.index(0, 0)) if self._groups else QModelIndex()
 
     def index(self, row: int, column: int, parent: Index = _NO_INDEX) -> QModelIndex:
-        if not self.hasIndex(row, column, parent):
+        is_inside = 0 <= column < COLUMNS and 0 <= row < self.rowCount(parent)
+        if not is_inside:  # `hasIndex` says the same at several times the cost
             return QModelIndex()
         identity = parent.row() + 1 if parent.isValid() else _GROUP_ID
         return self.createIndex(row, column, identity)
@@ -137,7 +143,7 @@ class ChangeModel(QAbstractItemModel):
         return 0
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
-        return 3
+        return COLUMNS
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -151,10 +157,10 @@ class ChangeModel(QAbstractItemModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        if self._checkable and index.column() == COLUMN_ITEM:
-            flags |= Qt.ItemFlag.ItemIsUserCheckable
-        return flags
+        checkable = self._checkable and index.column() == COLUMN_ITEM
+        if index.internalId() == _GROUP_ID:
+            return _CHECKABLE if checkable else _SHOWN
+        return _CHECKABLE_LEAF if checkable else _LEAF
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -242,7 +248,11 @@ class ChangeModel(QAbstractItemModel):
             return words.short_path(change.path, self._folders)
         if column == COLUMN_SIZE:
             return _size_words(change)
-        text = words.change_word(change)
+        found = [words.change_word(change)]
+        if change.id in self._conflicts:
+            found.append(self.tr("differs on disk"))
+        found += [mark_word(mark) for mark in marks(change, self._roots)]
+        text = ", ".join(found)
         if change.target is not None:
             target, path = PurePath(change.target), PurePath(change.path)
             if target.parent == path.parent:
@@ -252,10 +262,7 @@ class ChangeModel(QAbstractItemModel):
             else:
                 where = words.short_path(change.target, self._folders)
             text = f"{text} \u2192 {where}"
-        found = [mark_word(mark) for mark in marks(change, self._roots)]
-        if change.id in self._conflicts:
-            found.append(self.tr("differs on disk"))
-        return ", ".join((text, *found))
+        return text
 
     def _whole(self, change: Change) -> str:
         """Everything about a change: full paths, marks, and what is different on disk."""

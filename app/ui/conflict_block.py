@@ -1,7 +1,7 @@
 """What the disk no longer fits in a review, item by item, with what a person can choose.
 
 Owns the choices and how they look; what follows from one for other changes belongs to the review.
-The first hundred items have a row each; beyond that, the choice for all stands for the rest, which
+The first fifty items have a row each; beyond that, the choice for all stands for the rest, which
 are marked in the table of changes. Thread: UI.
 """
 
@@ -21,8 +21,8 @@ from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import ElidedLabel, column, label, row
 from sandbox.verify import Choice
 
-SHOWN_ROWS = 100
-MAX_HEIGHT_PX = 148
+SHOWN_ROWS = 50
+MAX_HEIGHT_PX = 132
 _ORDER: tuple[Choice, ...] = ("theirs", "ours", "both")
 
 
@@ -44,7 +44,8 @@ class _ChoiceBox(QComboBox):
         self.setPlaceholderText(self.tr("Choose"))
         self.setMinimumWidth(156)
         for choice in offered:
-            self.addItem(choice_word(choice), choice)
+            text = choice_word(choice) if len(offered) > 1 else self.tr("Leave it out")
+            self.addItem(text, choice)
             self.setItemData(self.count() - 1, choice_meaning(choice), Qt.ItemDataRole.ToolTipRole)
         self.show_choice(None)
 
@@ -132,27 +133,22 @@ class ConflictBlock(QFrame):
 
     def _fill(self) -> None:
         number = len(self._records)
-        self._title.setText(
-            self.tr("{0} changed on disk since the program saw them.").format(
-                words.count(number, "item", "items")
-            )
-            if number > 1
-            else self.tr("1 item changed on disk since the program saw it.")
-        )
+        self._title.setText(words.no_longer_fit(number))
         inside = QWidget()
         inside.setProperty("role", "plain")
         grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, SPACE_S, 0)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(SPACE_M)
         grid.setVerticalSpacing(SPACE_XS)
-        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(0, 2)
+        grid.setColumnStretch(1, 3)
         self._boxes = {}
         for place, record in enumerate(list(self._records.values())[:SHOWN_ROWS]):
             self._add_row(grid, place, record)
         if number > SHOWN_ROWS:
             rest = self.tr("{0} more are marked in the table: choose for all of them above.")
             grid.addWidget(label(rest.format(f"{number - SHOWN_ROWS:,}"), "muted", wrap=True),
-                           2 * SHOWN_ROWS, 0, 1, 2)  # fmt: skip
+                           SHOWN_ROWS, 0, 1, 3)  # fmt: skip
         self._scroll.setWidget(inside)
         self._scroll.setFixedHeight(min(MAX_HEIGHT_PX, inside.sizeHint().height()))
         self._all.setVisible(number > 1)
@@ -160,8 +156,8 @@ class ConflictBlock(QFrame):
 
     def _add_row(self, grid: QGridLayout, place: int, record: ConflictRecord) -> None:
         path = words.short_path(record.path, self._folders)
-        grid.addWidget(ElidedLabel(path), 2 * place, 0)
-        grid.addWidget(label(record.reason, "muted", wrap=True), 2 * place + 1, 0)
+        grid.addWidget(ElidedLabel(path), place, 0)
+        grid.addWidget(label(record.reason, "muted", wrap=True), place, 1)
         box = _ChoiceBox(_offered(record), self.tr("What happens to {0}").format(path))
         box.setAccessibleDescription(record.reason)
         box.show_choice(self._choices.get(record.change_id))
@@ -171,7 +167,7 @@ class ConflictBlock(QFrame):
 
         box.activated.connect(activated)
         self._boxes[record.change_id] = box
-        grid.addWidget(box, 2 * place, 1, 2, 1, Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(box, place, 2)
 
     def _choose_for_all(self, _index: int) -> None:
         choice: Choice = self._all.currentData()

@@ -13,13 +13,24 @@ from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    QUrl,
+    Signal,
+)
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHeaderView,
     QMenu,
     QSplitter,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTabWidget,
     QTreeView,
     QVBoxLayout,
@@ -28,7 +39,7 @@ from PySide6.QtWidgets import (
 
 from app.store.records import ConflictRecord, Folder, ProgramRecord, TurnRecord
 from app.ui import words
-from app.ui.change_model import ChangeModel
+from app.ui.change_model import COLUMN_DETAIL, ChangeModel
 from app.ui.conflict_block import ChoiceMade, ConflictBlock
 from app.ui.highlight import PythonHighlighter
 from app.ui.preview_pane import PreviewPane
@@ -55,6 +66,16 @@ class _ChangeTree(QTreeView):
         checked = row.data(role) == Qt.CheckState.Checked
         wanted = Qt.CheckState.Unchecked if checked else Qt.CheckState.Checked
         self.model().setData(row, wanted.value, role)
+
+
+class _DetailDelegate(QStyledItemDelegate):
+    """Cuts at the end: what happens and its marks are said first, and stay readable."""
+
+    def initStyleOption(  # noqa: N802  # Qt override
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideRight  # pyright: ignore[reportAttributeAccessIssue]  # a field of the option that the stub leaves out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +161,7 @@ class ReviewDialog(QDialog):
         self._set_order()
         self._chosen_changed(0)
         self._drop_early_keys()
+        self._unfold()
         self.tree.setCurrentIndex(self.model.first_change())
 
     @property
@@ -157,6 +179,14 @@ class ReviewDialog(QDialog):
             return True
         return super().eventFilter(watched, event)
 
+    def _unfold(self) -> None:
+        """Show all rows; last, since each change of the tree's surroundings lays them out again."""
+        self.ensurePolished()
+        self.tree.ensurePolished()
+        for group in range(self.model.rowCount()):
+            self.tree.setFirstColumnSpanned(group, QModelIndex(), True)
+        self.tree.expandAll()
+
     def _drop_early_keys(self) -> None:
         for widget in (self, *self.findChildren(QWidget)):
             widget.installEventFilter(self)
@@ -169,6 +199,7 @@ class ReviewDialog(QDialog):
         self.model.show_conflicts(self.conflicts.reasons())
         self._drop_early_keys()
         self._set_order()
+        self._whole.setSizes([self._whole.height(), 0])  # the program is at its least height
         self._leave_out(only_theirs)
         self._chosen_changed(0)
 
@@ -217,9 +248,7 @@ class ReviewDialog(QDialog):
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Interactive)
         header.resizeSection(2, 118)
-        tree.expandAll()
-        for group in range(self.model.rowCount()):
-            tree.setFirstColumnSpanned(group, QModelIndex(), True)
+        tree.setItemDelegateForColumn(COLUMN_DETAIL, _DetailDelegate(tree))
         tree.selectionModel().currentChanged.connect(self._selected)
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.customContextMenuRequested.connect(self._show_menu)
@@ -231,7 +260,7 @@ class ReviewDialog(QDialog):
         self._sides.addWidget(self.tree)
         self._sides.addWidget(self.preview)
         self._sides.setSizes([640, 380])
-        whole = QSplitter(Qt.Orientation.Vertical)
+        self._whole = whole = QSplitter(Qt.Orientation.Vertical)
         whole.setChildrenCollapsible(False)
         whole.addWidget(self._sides)
         if programs := [one for one in self._turn.programs if one.status == "ok"]:
@@ -253,11 +282,11 @@ class ReviewDialog(QDialog):
 
     def _program_page(self, program: ProgramRecord) -> QWidget:
         code = CodeBox(self.tr("Program"), max_lines=100_000)
-        code.setMinimumHeight(80)
+        code.setMinimumHeight(48)
         code.setMaximumHeight(16_777_215)
         highlighter = PythonHighlighter(code.document())
         code.setPlainText(program.source.strip("\n"))
-        code.setMinimumHeight(80)
+        code.setMinimumHeight(48)
         code.setMaximumHeight(16_777_215)
         highlighter.read_all()
         return code
@@ -298,8 +327,12 @@ class ReviewDialog(QDialog):
             )
         if undecided:
             notes.append(
-                self.tr("Choose for {0} that changed on disk; then it can be approved.").format(
-                    words.count(undecided, "item", "items")
+                self.tr("Choose what happens to {0} that differ on disk, then approve.").format(
+                    words.changes_count(undecided)
+                )
+                if undecided > 1
+                else self.tr(
+                    "Choose what happens to the change that differs on disk, then approve."
                 )
             )
         self._note.setText(" ".join(notes))

@@ -6,6 +6,7 @@ Texts go through Qt's translation with this file's name as their context. Thread
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -50,8 +51,14 @@ def unusual(changes: Sequence[Change], folders: Sequence[Folder]) -> list[str]:
 def _marked(changes: Sequence[Change], roots: Sequence[str]) -> list[str]:
     """What the marks of the changes say that their kinds do not."""
     seen: Counter[Mark] = Counter()
+    leaves: dict[tuple[str, str], bool] = {}  # one answer for all moves between two folders
     for change in changes:
-        seen.update(mark for mark in marks(change, roots) if _matters(mark, change))
+        if change.kind == "move":
+            pair = (posixpath.dirname(change.path), posixpath.dirname(change.final_path))
+            if pair not in leaves:
+                leaves[pair] = "leaves-folder" in marks(change, roots)
+            seen["leaves-folder"] += leaves[pair]
+        seen.update(mark for mark in marks(change, ()) if _matters(mark, change))
     found: list[str] = []
     if number := seen["leaves-folder"]:
         found.append(

@@ -54,11 +54,11 @@ class SettingsDialog(QDialog):
         self.pages.setAccessibleName(self.tr("Pages of the settings"))
         layout = column(self, margin=SPACE_L, spacing=SPACE_M)
         layout.addWidget(self.pages)
-        self._add_look(self._page(self.tr("Window")))
-        form = self._page(self.tr("Models"))
-        self._add_model(form, models)
+        general = self._page(self.tr("General"))
+        self._add_look(general)
+        self._add_model(general, models)
         self._add_numbers(
-            form,
+            self._page(self.tr("Local models")),
             "model",
             settings.model,
             {

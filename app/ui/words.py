@@ -228,19 +228,15 @@ def sentence(changes: Sequence[Change], folders: Sequence[Folder]) -> str:
 def _moves(changes: Iterable[Change], folders: Sequence[Folder], new_folders: int) -> str:
     moved = [change for change in changes if change.kind == "move"]
     text = _tr("Moves {0}").format(count(len(moved), "item", "items"))
-    touched = {_folder_name(change.path, folders) for change in moved}
+    names = [(one.path.rstrip("/\\"), visible(PurePath(one.path).name)) for one in folders]
+    touched = {
+        next((name for root, name in names if change.path.startswith(root)), "") for change in moved
+    }
     if len(touched) == 1 and (name := touched.pop()):
         text += " " + _tr("in {0}").format(name)
     if new_folders:
         text += " " + _tr("into {0}").format(count(new_folders, "new folder", "new folders"))
     return text + "."
-
-
-def _folder_name(path: str, folders: Sequence[Folder]) -> str:
-    for folder in folders:
-        if path.startswith(folder.path.rstrip("/\\")):
-            return visible(PurePath(folder.path).name)
-    return ""
 
 
 def _deletes(files: int, empty_folders: int) -> str:
@@ -304,14 +300,19 @@ def on_disk(turn: TurnRecord) -> frozenset[str]:
     return frozenset(turn.approved) - conflicts
 
 
+def no_longer_fit(number: int) -> str:
+    """That so many changes cannot be made on the disk as it is now."""
+    if number == 1:
+        return _tr("1 change no longer fits what is on disk.")
+    return _tr("{0} no longer fit what is on disk.").format(changes_count(number))
+
+
 def conflicts_title(turn: TurnRecord) -> str:
     """What the conflicts of a turn mean, by its state."""
     number = changes_count(len(turn.conflicts))
     match turn.status:
-        case "waiting" if len(turn.conflicts) == 1:
-            return _tr("Nothing was applied: 1 change no longer fits what is on disk.")
         case "waiting":
-            return _tr("Nothing was applied: {0} no longer fit what is on disk.").format(number)
+            return no_longer_fit(len(turn.conflicts)) + " " + _tr("Nothing was applied.")
         case "undone" if turn.committed:
             return _tr("{0} could not be taken back.").format(number)
         case "undone":

@@ -159,8 +159,8 @@ def review(studio: Studio) -> None:
     studio.window.dialogs.show_review(studio.window.transcript.model.shown()[0])
     dialog = studio.window.dialogs.review
     assert dialog is not None
-    if studio.window.width() >= dialog.width():
-        dialog.resize(1040, 680)
+    room = studio.window.size()
+    dialog.resize(min(1040, room.width() - 40), min(680, room.height() - 40))
     wait()
     for group in range(dialog.model.rowCount()):
         top = dialog.model.index(group, 0)
@@ -174,6 +174,7 @@ def review(studio: Studio) -> None:
     studio.window.dialogs.show_review(studio.window.transcript.model.shown()[0])
     dialog = studio.window.dialogs.review
     assert dialog is not None
+    dialog.resize(min(1040, room.width() - 40), min(680, room.height() - 40))
     wait()
     dialog.preview.show_preview("icon.png", Preview(kind="image", picture=picture()))
     studio.shoot("review-marks", dialog)

@@ -246,7 +246,7 @@ def test_a_conflict_that_comes_up_while_approving_keeps_the_review_open(
     dialog.approve_button.click()
     qtbot.waitUntil(dialog.conflicts.isVisible)
     assert stage.window.dialogs.review is dialog
-    assert "Nothing was applied: 1 change no longer fits" in texts(stage.window.transcript)
+    assert "1 change no longer fits what is on disk. Nothing" in texts(stage.window.transcript)
 
 
 def test_a_decision_that_is_refused_closes_the_review_and_says_why(

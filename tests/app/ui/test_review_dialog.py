@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QTabWidget
 from pytestqt.qtbot import QtBot
 
@@ -177,8 +178,8 @@ def test_the_marks_of_a_change_are_words_in_its_row(review: Callable[..., Opened
     model = review(changes=samples.marked_changes()).dialog.model
     rows = {one: str(find(model, one).siblingAtColumn(1).data()) for one in ("o0", "l0", "s0")}
     assert rows == {
-        "o0": "renamed \u2192 final.txt, replaces a file",
-        "l0": "moved \u2192 Invoices/, leaves its folder",
+        "o0": "renamed, replaces a file \u2192 final.txt",
+        "l0": "moved, leaves its folder \u2192 Invoices/",
         "s0": "new, program file",
     }
 
@@ -193,7 +194,7 @@ def test_a_conflict_must_be_decided_before_anything_can_be_approved(
     assert dialog.focusWidget() is dialog.reject_button
     assert not dialog.approve_button.isEnabled()
     assert "It was changed by something else meanwhile." in said(opened)
-    assert "Choose for 1 item that changed on disk; then it can be approved." in said(opened)
+    assert "Choose what happens to the change that differs on disk, then approve." in said(opened)
     assert "differs on disk" in str(find(dialog.model, "c0").siblingAtColumn(1).data())
     choose(dialog.conflicts.box_of("c0"), "Keep both names")
     qtbot.mouseClick(dialog.approve_button, Qt.MouseButton.LeftButton)
@@ -246,7 +247,7 @@ def test_what_can_only_be_left_out_is_left_out_and_what_hangs_on_another_is_not_
     dialog.show_conflicts(samples.conflicts())
     assert set(dialog.conflicts.reasons()) == {"c0", "d2", "m0"}
     assert dialog.model.chosen() == {c.id for c in samples.changes().changes} - {"m0"}
-    assert dialog.conflicts.box_of("m0").currentText() == "Keep theirs"
+    assert dialog.conflicts.box_of("m0").currentText() == "Leave it out"
     assert dialog.conflicts.undecided() == 2
 
 
@@ -265,7 +266,7 @@ def test_one_choice_can_stand_for_thousands(review: Callable[..., Opened]) -> No
             for c in changes
         ]
     )
-    assert "2,900 more are marked in the table: choose for all of them above." in said(opened)
+    assert "2,950 more are marked in the table: choose for all of them above." in said(opened)
     choose(dialog.conflicts.boxes()[0], "Take ours")
     assert dialog.conflicts.undecided() == 0
     assert dialog.approve_button.text() == "Approve 3,000 changes"
@@ -295,3 +296,35 @@ def test_a_review_whose_changes_no_longer_fit_keeps_its_choices_and_asks_for_the
     assert opened.decisions[-1].approved == frozenset(
         {change.id for change in samples.changes().changes} - {"m7"}
     )
+
+
+def test_scrolling_the_conflicts_chooses_nothing(review: Callable[..., Opened]) -> None:
+    dialog = review().dialog
+    dialog.show_conflicts(samples.conflicts()[:1])
+    box = dialog.conflicts.box_of("c0")
+    box.setFocus()
+    at = QPointF(5, 5)
+    wheel = QWheelEvent(
+        at,
+        box.mapToGlobal(at),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QCoreApplication.sendEvent(box, wheel)
+    assert box.currentIndex() == -1
+    assert dialog.conflicts.undecided() == 1
+
+
+def test_conflicts_come_before_the_changes_in_the_tab_order(
+    review: Callable[..., Opened], qtbot: QtBot
+) -> None:
+    opened = review()
+    opened.clock.now_s += 1
+    opened.dialog.show_conflicts(samples.conflicts()[:2])
+    opened.dialog.conflicts.box_of("d2").setFocus()
+    qtbot.keyClick(opened.dialog.conflicts.box_of("d2"), Qt.Key.Key_Tab)
+    assert opened.dialog.focusWidget() is opened.dialog.tree

@@ -182,7 +182,7 @@ def test_a_turn_that_waits_with_conflicts_says_that_nothing_was_applied(
     transcript: Transcript,
 ) -> None:
     shown = view(transcript, samples.turn("waiting", conflicts=samples.conflicts()[:2]))
-    assert "Nothing was applied: 2 changes no longer fit what is on disk." in texts(shown)
+    assert "2 changes no longer fit what is on disk. Nothing was applied." in texts(shown)
 
 
 def test_a_long_answer_is_cut_until_all_is_wanted(transcript: Transcript) -> None:
