@@ -21,13 +21,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import logging
+import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NoReturn
 
 from app.errors import AppError, UsageError
+from models.errors import ModelError
+from sandbox.errors import SandboxUnavailableError
 
 Command = Callable[[argparse.Namespace], Coroutine[Any, Any, int]]
 
@@ -60,10 +64,14 @@ def run(argv: Sequence[str]) -> int:
     as_json = "--json" in argv
     try:
         args = build_parser().parse_args(argv)
-        return asyncio.run(_command_of(args)(args))
+        return asyncio.run(_until_told(_command_of(args)(args)))
     except AppError as error:
         return _report(error, as_json, error.exit_code)
-    except KeyboardInterrupt:
+    except ModelError as error:
+        return _report(AppError(error.message, hint=error.hint), as_json, EXIT_MODEL)
+    except SandboxUnavailableError as error:
+        return _report(AppError(error.message, hint=error.hint), as_json, EXIT_SANDBOX)
+    except (KeyboardInterrupt, asyncio.CancelledError):
         say("Stopped.")
         return 130
     except BrokenPipeError:
@@ -72,6 +80,14 @@ def run(argv: Sequence[str]) -> int:
         _log.exception("the command ended by an error of ours")
         text = f"Something went wrong inside Drydock: {type(error).__name__}: {error}"
         return _report(AppError(text, hint="The log file has the details."), as_json, EXIT_FAILED)
+
+
+async def _until_told(command: Coroutine[Any, Any, int]) -> int:
+    """Run a command; SIGTERM ends it in order, as Ctrl+C does."""
+    task = asyncio.create_task(command)
+    with contextlib.suppress(NotImplementedError):  # Windows has no such signals
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
 
 
 def say(text: str = "") -> None:

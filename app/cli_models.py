@@ -10,7 +10,7 @@ from app.cli_run import fetch_model, open_engine
 from app.engine.listing import size_text
 from app.errors import ModelUnavailableError
 from models.errors import ModelError
-from models.library import find_model
+from models.library import find_model, standing
 from models.library import remove_model as remove_file
 
 _PROBE_TOKENS = 48
@@ -18,8 +18,13 @@ _PROBE_TOKENS = 48
 
 async def list_models(args: argparse.Namespace) -> int:
     """All models of the catalog, and which are here."""
-    async with open_engine() as (engine, _):
+    async with open_engine() as (engine, paths):
         statuses = await engine.models()
+        damaged = {
+            f"local:{entry.id}"
+            for entry in engine.catalog.entries
+            if standing(paths.models, entry) == "damaged"
+        }
     if args.json:
         rows = [
             {
@@ -30,18 +35,23 @@ async def list_models(args: argparse.Namespace) -> int:
                 "bytes": status.size_bytes or None,
                 "context_tokens": status.context_tokens,
                 "present": status.present,
+                "damaged": status.model_id in damaged,
                 "default": status.default,
             }
             for status in statuses
         ]
         print_json({"version": 1, "models": rows})
         return EXIT_DONE
+    width = 20 if damaged else 5
     for status in statuses:
         here = "here" if status.present else "-"
+        if status.model_id in damaged:
+            here = "damaged, fetch again"
         size = size_text(status.size_bytes) if status.size_bytes else "size unknown"
         mark = " (default)" if status.default else ""
         print(
-            f"{status.model_id:<34} {here:<5} {size:>12}  {status.licence:<12} {status.name}{mark}"
+            f"{status.model_id:<34} {here:<{width}} {size:>12}  "
+            f"{status.licence:<12} {status.name}{mark}"
         )
     return EXIT_DONE
 
@@ -74,15 +84,14 @@ async def pull_model(args: argparse.Namespace) -> int:
 
 
 async def remove_model(args: argparse.Namespace) -> int:
-    """Delete a model's file."""
+    """Delete a model's file. Raises: `ModelError` for a model that is not in the catalog."""
     async with open_engine() as (engine, paths):
         entry = engine.catalog.get(args.model_id)
-        found = find_model(paths.models, entry)
-        removed = remove_file(paths.models, entry.id)
-    freed = found.size_bytes if found is not None else 0
-    say(f"Removed, {size_text(freed)} freed." if removed else f"{entry.name} was not here.")
+        freed = remove_file(paths.models, entry.id)
+    removed = freed is not None
+    say(f"{entry.name} was not here." if freed is None else f"Removed, {size_text(freed)} freed.")
     if args.json:
-        print_json({"version": 1, "status": "done", "removed": removed, "bytes": freed})
+        print_json({"version": 1, "status": "done", "removed": removed, "bytes": freed or 0})
     return EXIT_DONE if removed else EXIT_FAILED
 
 

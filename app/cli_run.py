@@ -154,7 +154,7 @@ def exit_code(turn: TurnRecord) -> int:
     """The exit code of a turn."""
     match turn.status:
         case "done" | "undone":
-            return EXIT_DONE
+            return EXIT_FAILED if turn.conflicts else EXIT_DONE
         case "waiting":
             return EXIT_WAITS
         case _ if turn.problem is not None and turn.problem.kind == "model":
@@ -268,6 +268,9 @@ def _folders(args: argparse.Namespace) -> list[Folder]:
     ]
     if not folders:
         raise UsageError("Say which folder to work on.", hint="--folder PATH, as often as needed")
+    for folder in folders:
+        if not Path(folder.path).is_dir():
+            raise UsageError(f"There is no folder {folder.path}.", hint="Check the path.")
     return folders
 
 

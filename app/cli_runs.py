@@ -9,6 +9,7 @@ from app.cli_json import turn_json
 from app.cli_run import checked_grants, conclude, exit_code, open_engine, tell_end
 from app.cli_words import calls_text, change_lines, review_sentence, turn_line
 from app.engine.listing import size_text
+from app.errors import AppError
 from app.store.records import TurnRecord
 from sandbox.grants import grants_of
 
@@ -74,6 +75,11 @@ async def resume_run(args: argparse.Namespace) -> int:
     grants = checked_grants(args.grant)
     async with open_engine() as (engine, _):
         turn = await engine.run_record(args.run_id)
+        if turn.status not in {"interrupted", "waiting", "committing"}:
+            raise AppError(
+                f"There is nothing to resume: this run is {turn.status}.",
+                hint="Only an interrupted or waiting run can be resumed.",
+            )
         if turn.status == "interrupted":
             await engine.resume(turn.turn_id, grants=grants_of(grants))
             turn = await engine.wait(turn.turn_id)

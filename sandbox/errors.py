@@ -26,6 +26,10 @@ class CommitError(SandboxError):
     """A change set could not be applied or undone; the disk is as it was before."""
 
 
+class HalfDoneError(CommitError):
+    """A change failed half-way and taking it back failed too: `recover` has to go on later."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """What was wrong with a program, in the terms of its original source.

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from sandbox.commit import (
     copy_entry,
     explained,
     present_times,
+    recover,
 )
 from sandbox.commit_plan import HELD, SAVED
 from sandbox.locks import locked
@@ -350,3 +352,13 @@ def _reset_times(due: Sequence[dict[str, Any]], fs: FileSystem) -> None:
     for item in due:
         with contextlib.suppress(OSError):
             fs.utime(item["before"], item["mtime_ns"])
+
+
+def make_room(undo_folder: Path) -> None:
+    """Make room for a commit: what a former one that failed has left there is gone.
+
+    CommitError when that one is still half done and cannot be taken back.
+    """
+    recover(undo_folder)
+    if latest(undo_folder) is None:
+        shutil.rmtree(undo_folder, ignore_errors=True)

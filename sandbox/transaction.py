@@ -22,7 +22,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sandbox.errors import CommitError
+from sandbox.errors import HalfDoneError
 
 JOURNAL_VERSION = 1
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -252,9 +252,10 @@ class Transaction:
                 self._take_back(step)
             self._sync(steps)
             for folder, mtime_ns in times.items():
-                self._fs.utime(folder, mtime_ns)
+                if os.lstat(folder).st_mtime_ns != mtime_ns:
+                    self._fs.utime(folder, mtime_ns)
         except OSError as error:
-            raise CommitError(
+            raise HalfDoneError(
                 f"The change failed half-way and could not be taken back yet: {error}",
                 hint="Make the disk available again and start the app: it goes on taking back.",
             ) from error

@@ -44,13 +44,13 @@ from app.store.records import (
 )
 from models.errors import ModelError
 from sandbox.blobs import BlobStore
-from sandbox.changeset import Change, ChangeSet, select
+from sandbox.changeset import ChangeSet, select, with_applied
 from sandbox.commit import commit, recover, verified
-from sandbox.errors import CommitError, SandboxError, SandboxUnavailableError
+from sandbox.errors import CommitError, HalfDoneError, SandboxError, SandboxUnavailableError
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.pool import SandboxPool
 from sandbox.redo import redo
-from sandbox.reversal import latest
+from sandbox.reversal import latest, make_room
 from sandbox.runner import Runner
 from sandbox.stage import FolderGrant, Stage
 from sandbox.undo import undo
@@ -133,9 +133,10 @@ class TurnDesk:
         ]
         last = turn.programs[-1] if turn.programs else None
         again = last.source if last is not None and last.status != "error" else None
-        turn = replace(
-            turn, programs=turn.programs[:-1] if again is not None else turn.programs, problem=None
-        )
+        if last is not None and again is not None:
+            self._store.delete_program(last.program_id)
+            turn = replace(turn, programs=turn.programs[:-1])
+        turn = replace(turn, problem=None)
         self._launch(turn, earlier, again, grants=grants)
         return turn
 
@@ -306,6 +307,7 @@ class TurnDesk:
         Raises: `AppError` when the turn does not wait; when applying failed, the turn waits again
         and its problem says why.
         """
+        await self._take_up(turn_id)
         target: TurnStatus = "rejected" if approved is None else "committing"
         if not self._store.claim(turn_id, ["waiting"], target):
             status = self._store.turn(turn_id).status
@@ -318,6 +320,7 @@ class TurnDesk:
         chosen = select(turn.changes, set(approved))
         folders = self._store.turn_folders(turn_id)
         try:
+            await self._on_disk(lambda: make_room(self._paths.undo / turn_id))
             report = await self._on_disk(
                 lambda: commit(
                     chosen,
@@ -329,13 +332,13 @@ class TurnDesk:
                 ),
             )
         except (CommitError, AppError) as error:
-            return self._settle(turn, "waiting", problem_of(error))
+            return self._not_applied(turn, "waiting", error)
         conflicts = conflict_records(report.conflicts)
         if whole and conflicts:
             return self._settle(replace(turn, conflicts=conflicts), "waiting")
         turn = replace(
             turn,
-            changes=_as_applied(turn.changes, report.applied),
+            changes=with_applied(turn.changes, report.applied),
             approved=tuple(change.id for change in report.applied),
             committed=bool(report.applied),
             conflicts=conflicts,
@@ -355,6 +358,7 @@ class TurnDesk:
         Raises: `AppError` when it is not committed or was undone already. What could not be put
         back is named in the record's conflicts.
         """
+        await self._take_up(turn_id)
         turn = self._store.turn(turn_id)
         if turn.committed:
             self._keeper.check_kept(turn_id)
@@ -366,7 +370,7 @@ class TurnDesk:
         try:
             report = await self._on_disk(lambda: undo(self._paths.undo / turn_id))
         except CommitError as error:
-            return self._settle(turn, "done", problem_of(error))
+            return self._not_applied(turn, "done", error)
         conflicts = conflict_records(report.conflicts)
         self._journal.add(turn_id, "undone", conflicts=len(conflicts))
         turn = replace(turn, conflicts=conflicts, committed=bool(conflicts))
@@ -377,6 +381,7 @@ class TurnDesk:
 
         Raises: `AppError` when it was not undone. What no longer fits is named in the conflicts.
         """
+        await self._take_up(turn_id)
         turn = self._store.turn(turn_id)
         if turn.status == "undone":
             self._keeper.check_kept(turn_id)
@@ -391,12 +396,31 @@ class TurnDesk:
                 lambda: redo(self._paths.undo / turn_id, grants=open_grants(folders))
             )
         except (CommitError, AppError) as error:
-            return self._settle(turn, "undone", problem_of(error))
+            return self._not_applied(turn, "undone", error)
         conflicts = conflict_records(report.conflicts)
         self._journal.add(turn_id, "redone", conflicts=len(conflicts))
         if not report.applied:
             return self._settle(replace(turn, conflicts=conflicts), "undone")
         return self._settle(replace(turn, conflicts=conflicts, committed=True), "done")
+
+    def _not_applied(
+        self, turn: TurnRecord, before: TurnStatus, error: CommitError | AppError
+    ) -> TurnRecord:
+        """A fault on the disk: the turn is what it was, or, half done, waits to be taken back."""
+        if not isinstance(error, HalfDoneError):
+            return self._settle(turn, before, problem_of(error))
+        _log.error("turn %s is half done and could not be taken back", turn.turn_id)
+        turn = replace(turn, status="committing", problem=problem_of(error))
+        self._store.save_turn(turn)
+        self._store.release(turn.turn_id)
+        self._mailbox.post(TurnChanged(turn=turn))
+        return turn
+
+    async def _take_up(self, turn_id: str) -> None:
+        """Go on with taking back a turn that was left half done, if this is one."""
+        for turn in self._store.unfinished():
+            if turn.turn_id == turn_id and turn.status == "committing":
+                await self._recover_commit(turn, self._paths.undo / turn_id)
 
     async def _on_disk(self, work: Callable[[], T]) -> T:
         """Run blocking `work` on the worker, one at a time."""
@@ -436,7 +460,7 @@ class TurnDesk:
         if self._store.claim(turn.turn_id, ["committing"], status):
             self._journal.add(turn.turn_id, "interrupted", status=status)
             self._store.save_turn(
-                replace(turn, status=status, committed=committed, approved=approved)
+                replace(turn, status=status, committed=committed, approved=approved, problem=None)
             )
 
     async def warm(self) -> None:
@@ -476,9 +500,3 @@ def open_grants(folders: Sequence[Folder]) -> list[FolderGrant]:
             ) from error
         grants.append(FolderGrant(path=real, rights=folder.rights))
     return grants
-
-
-def _as_applied(changes: ChangeSet, applied: Sequence[Change]) -> ChangeSet:
-    """The change set with what was applied as it was applied: a choice may have given it a name."""
-    by_id = {change.id: change for change in applied}
-    return ChangeSet(changes=tuple(by_id.get(c.id, c) for c in changes.changes))

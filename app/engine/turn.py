@@ -23,6 +23,7 @@ from app.engine.gate import StagedGate
 from app.engine.idle import idle_fault, only_report_failed
 from app.engine.listing import list_folders
 from app.engine.mailbox import Mailbox
+from app.engine.reply import text_of
 from app.store.chats import ChatStore, new_id
 from app.store.journal import Step, TurnJournal
 from app.store.records import CallGroup, ProgramRecord, TurnRecord, Usage
@@ -222,35 +223,33 @@ class LiveTurn:
             raise ModelRetry(ready.prompt.no_program.strip())
 
     async def _stream_reply(self, node: Any, ctx: RunContext[None] | Any, model: Model) -> None:
-        from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
-
         from models.local import REPEATED
 
         self._update(status="writing", reply="")
         began = time.monotonic()
         text: list[str] = []
-        async with node.stream(ctx) as events:
-            async for event in events:
-                delta = ""
-                if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
-                    delta = event.part.content
-                elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
-                    delta = event.delta.content_delta
-                if delta:
-                    text.append(delta)
-                    self._mailbox.post(
-                        ReplyDelta(
-                            chat_id=self.record.chat_id, turn_id=self.record.turn_id, text=delta
-                        )
-                    )
-            usage = events.usage
-            details: dict[str, Any] = events.response.provider_details or {}
+        try:
+            async with node.stream(ctx) as events:
+                async for event in events:
+                    delta = text_of(event)
+                    if delta:
+                        text.append(delta)
+                        self._tell(delta)
+                usage = events.usage
+                details: dict[str, Any] = events.response.provider_details or {}
+        except BaseException:  # stopped or failed: what was written so far is kept
+            self.record = replace(self.record, reply="".join(text))
+            raise
         self._progress.looped = REPEATED in details
         self._journal_step("replied", chars=sum(map(len, text)), model=model.model_name)
         self._update(
             reply="".join(text),
             usage=self._usage(usage, time.monotonic() - began, model),
         )
+
+    def _tell(self, text: str) -> None:
+        chat_id, turn_id = self.record.chat_id, self.record.turn_id
+        self._mailbox.post(ReplyDelta(chat_id=chat_id, turn_id=turn_id, text=text))
 
     # program
 

@@ -102,7 +102,8 @@ class LocalModels:
         from models.local import LocalModel
 
         entry = self._catalog.get(model_id)
-        path = require_model(self._folder, entry).path
+        # In a thread: a file that was never verified is read to its end.
+        path = (await asyncio.to_thread(require_model, self._folder, entry)).path
         prompt = load_prompt(entry.family, entry.id)
         settings = self._settings().model
         context_tokens = min(settings.context_tokens, entry.context_tokens)

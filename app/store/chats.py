@@ -198,11 +198,19 @@ class ChatStore:
         rows = self._db.rows("SELECT * FROM turns WHERE status = ?", [status])
         return [codec.turn_from(row, ()) for row in rows]
 
+    def release(self, turn_id: str) -> None:
+        """Let a turn go that this process cannot end: the next start takes it up."""
+        self._db.update("turns", turn_id, {"owner": ""})
+
     # programs and effects
 
     def save_program(self, program: ProgramRecord) -> None:
         """Write a program, new or changed."""
         self._db.upsert("programs", codec.program_row(program))
+
+    def delete_program(self, program_id: str) -> None:
+        """Remove a program that is run again under another id."""
+        self._db.delete("programs", program_id)
 
     def add_effects(self, turn_id: str, program_id: str, effects: Sequence[Effect]) -> None:
         """Append a batch of effects."""

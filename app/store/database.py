@@ -8,8 +8,8 @@ types filled in.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,27 +24,32 @@ _BUSY_MS = 10_000
 class Tables:
     """The store's tables: rows are dicts, every writing call is a transaction of its own."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, path: Path) -> None:
         self._db = database
+        self._path = path
 
     def rows(
         self, sql: str, values: Sequence[object] | dict[str, object] = ()
     ) -> list[dict[str, Any]]:
         """All rows of a query with ``?`` or ``:name`` values."""
         query = cast("Callable[..., Iterable[dict[str, Any]]]", self._db.query)  # pyright: ignore[reportUnknownMemberType]  # untyped library
-        return list(query(sql, values if isinstance(values, dict) else list(values)))
+        with self._told():
+            return list(query(sql, values if isinstance(values, dict) else list(values)))
 
     def insert(self, table: str, row: dict[str, Any]) -> None:
         """Add a row."""
-        self._db.table(table).insert(row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+        with self._told():
+            self._db.table(table).insert(row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
 
     def update(self, table: str, key: str, row: dict[str, Any]) -> None:
         """Change columns of the row with this id, which is there."""
-        self._db.table(table).update(key, row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+        with self._told():
+            self._db.table(table).update(key, row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
 
     def upsert(self, table: str, row: dict[str, Any]) -> None:
         """Add a row or change the one with its id."""
-        self._db.table(table).upsert(row, pk="id")  # pyright: ignore[reportUnknownMemberType]  # untyped library
+        with self._told():
+            self._db.table(table).upsert(row, pk="id")  # pyright: ignore[reportUnknownMemberType]  # untyped library
 
     def delete(self, table: str, key: str) -> None:
         """Remove the row with this id and what refers to it."""
@@ -53,7 +58,18 @@ class Tables:
 
     def execute(self, sql: str, values: Sequence[object] = ()) -> int:
         """Run a statement inside `atomic`; returns the number of rows changed."""
-        return self._db.execute(sql, list(values)).rowcount  # pyright: ignore[reportUnknownMemberType]  # untyped library
+        with self._told():
+            return self._db.execute(sql, list(values)).rowcount  # pyright: ignore[reportUnknownMemberType]  # untyped library
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """A fault of the file or its disk, as an error that the person can act on."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
+                raise  # ours
+            raise unusable(self._path, error) from error
 
     def atomic(self) -> AbstractContextManager[object]:
         """Several statements as one transaction."""
@@ -79,11 +95,21 @@ def open_database(path: Path) -> Tables:
         database = Database(connection)
         migrate(database, path)
     except sqlite3.DatabaseError as error:
-        raise AppError(
-            f"The store cannot be opened: {path} ({error}).",
-            hint="Move the file away to start with an empty one; your folders are not affected.",
-        ) from error
-    return Tables(database)
+        raise unusable(path, error) from error
+    return Tables(database, path)
+
+
+def unusable(path: Path, error: sqlite3.DatabaseError) -> AppError:
+    """What is wrong with the store, in words: the disk, another process, or the file itself."""
+    if isinstance(error, sqlite3.OperationalError):
+        return AppError(
+            f"The store cannot be used now: {path} ({error}).",
+            hint="Free some space on its disk, check its permissions, and close other Drydocks.",
+        )
+    return AppError(
+        f"The store is damaged or is no Drydock store: {path} ({error}).",
+        hint="Move the file away to start with an empty one; your folders are not affected.",
+    )
 
 
 def migrate(database: Database, path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from app import cli, cli_run
 from app.engine.engine import Engine
+from models.catalog import load_catalog
 from tests.fakes import ScriptedModels, program_reply
 
 MODEL = "local:qwen2.5-coder-0.5b"
@@ -62,7 +63,9 @@ def scripted(drydock_home: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedMod
     """A model that is here and answers from a script."""
     models = ScriptedModels()
     (drydock_home / "models").mkdir()
-    (drydock_home / "models" / f"{MODEL.removeprefix('local:')}.gguf").write_bytes(b"GGUF")
+    entry = load_catalog().get(MODEL)
+    with (drydock_home / "models" / f"{entry.id}.gguf").open("wb") as file:
+        file.truncate(entry.size_bytes)  # sparse: as large as the real one
     monkeypatch.setattr(cli_run, "Engine", partial(Engine, models=models))
     return models
 
@@ -169,7 +172,7 @@ def test_wrong_use_exits_two_and_says_what_is_wrong(
 
 def test_errors_are_json_too_when_asked(drydock: Terminal, tmp_path: Path, program: Path) -> None:
     missing = tmp_path / "missing"
-    assert drydock("exec", str(program), "--folder", str(missing), "--json") == 1
+    assert drydock("exec", str(program), "--folder", str(missing), "--json") == 2
     assert str(missing) in drydock.json["error"]["message"]
     assert drydock("runs", "show", "nope", "--json") == 1
     assert "no run nope" in drydock.json["error"]["message"]
@@ -262,3 +265,31 @@ def test_where_the_folder_changed_meanwhile_the_choice_is_made(
     drydock("runs", "resume", run_id, "--approve", "all", "--conflicts", choice)
     assert {path.name: path.read_text("utf-8") for path in folder.iterdir()} == expected
     assert f"Chosen: {choice}" in drydock.err
+
+
+def test_a_model_that_is_not_known_cannot_be_removed(drydock: Terminal) -> None:
+    assert drydock("models", "remove", "nope", "--json") == 4
+    assert "no model named nope" in drydock.json["error"]["message"]
+
+
+def test_a_store_damaged_inside_says_what_to_do(
+    drydock: Terminal, drydock_home: Path, folder: Path, program: Path
+) -> None:
+    drydock("exec", str(program), "--folder", str(folder), "--approve", "never")
+    path = drydock_home / "store.db"
+    for extra in drydock_home.glob("store.db-*"):
+        extra.unlink()
+    data = bytearray(path.read_bytes())
+    data[100:] = b"\xa5" * (len(data) - 100)
+    path.write_bytes(data)
+    assert drydock("runs", "list", "--json") == 1
+    assert "damaged" in drydock.json["error"]["message"]
+    assert "Move the file away" in drydock.json["error"]["hint"]
+
+
+def test_a_run_that_is_done_cannot_be_resumed(
+    drydock: Terminal, folder: Path, program: Path
+) -> None:
+    drydock("exec", str(program), "--folder", str(folder), "--approve", "all", "--json")
+    assert drydock("runs", "resume", drydock.json["run_id"]) == 1
+    assert "this run is done" in drydock.err

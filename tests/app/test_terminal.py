@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
@@ -91,3 +92,25 @@ def test_an_empty_answer_decides_nothing(folder: Path) -> None:
     assert code == 3
     assert "drydock runs resume" in screen
     assert names(folder) == []
+
+
+def test_sigterm_ends_a_run_in_order(folder: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "exec", "-", "--folder", str(folder)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdin.write("while True:\n    pass\n")
+    process.stdin.close()
+    for line in process.stderr:
+        if "runs" in line:
+            break
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.terminate()
+    assert process.wait(timeout=20) == 130
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert alive == []

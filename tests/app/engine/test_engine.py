@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from app.errors import AppError
 from app.paths import Paths
 from app.store.records import Folder
 from models.errors import ModelCrashedError, ModelError
+from sandbox.transaction import FileSystem
 from tests.fakes import Script, ScriptedModels, program_reply
 from tests.turns import ask, engine_with, run
 
@@ -227,7 +230,9 @@ def test_stop_ends_a_reply_in_the_middle(drydock_home: Path, folder: Path) -> No
             began = asyncio.get_running_loop().time()
             await engine.stop(turn.turn_id)
             assert asyncio.get_running_loop().time() - began < 1.0
-            assert (await engine.run_record(turn.turn_id)).status == "stopped"
+            stopped = await engine.run_record(turn.turn_id)
+            assert stopped.status == "stopped"
+            assert program_reply(MOVE).startswith(stopped.reply)
             assert script.stopped == 1
 
     run(work)
@@ -332,5 +337,66 @@ def test_earlier_turns_are_part_of_the_next_request(drydock_home: Path, folder: 
             assert any("print(41)" in text for text in said)
             assert "Second question" in said[-1]
             assert said[0] == models.script.seen[0].messages[0].content
+
+    run(work)
+
+
+def test_a_resumed_program_takes_the_place_of_the_one_that_was_cut_off(
+    drydock_home: Path, folder: Path
+) -> None:
+    async def work() -> None:
+        models = ScriptedModels(program_reply("while True:\n    pass"))
+        async with engine_with(drydock_home, models) as engine:
+            chat = await engine.new_chat([Folder(path=str(folder))])
+            turn = await engine.send(chat.chat_id, "x")
+            await reached(engine, turn.turn_id, "running")
+        async with engine_with(drydock_home, ScriptedModels()) as engine:
+            await engine.resume(turn.turn_id)
+            await reached(engine, turn.turn_id, "running")
+            programs = (await engine.run_record(turn.turn_id)).programs
+            assert [(item.index, item.status) for item in programs] == [(1, "running")]
+            await engine.stop(turn.turn_id)
+
+    run(work)
+
+
+def test_a_commit_that_is_stuck_half_way_is_taken_back_at_the_next_start(
+    drydock_home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk goes away in mid-commit and while taking back, and is there again later."""
+    renames = 0
+    gone = False
+    rename = FileSystem.rename
+
+    def failing(self: FileSystem, source: str, target: str) -> None:
+        nonlocal renames
+        renames += 1
+        if gone and renames > 2:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), target)
+        rename(self, source, target)
+
+    monkeypatch.setattr(FileSystem, "rename", failing)
+
+    async def work() -> None:
+        nonlocal gone
+        before = tree(folder)
+        async with engine_with(drydock_home, ScriptedModels(program_reply(MOVE))) as engine:
+            turn = await ask(engine, folder)
+            assert turn.changes is not None
+            ids = [change.id for change in turn.changes.changes]
+            gone = True
+            turn = await engine.decide(turn.turn_id, approved=ids)
+            assert turn.status == "committing"
+            assert turn.problem is not None
+            assert "half-way" in turn.problem.message
+            assert tree(folder) != before
+        gone = False
+        async with engine_with(drydock_home, ScriptedModels()) as engine:
+            turn = await engine.run_record(turn.turn_id)
+            assert (turn.status, turn.problem) == ("waiting", None)
+            assert tree(folder) == before
+            turn = await engine.decide(turn.turn_id, approved=ids)
+            assert turn.committed
+            assert (folder / "pictures" / "b.png").exists()
 
     run(work)
