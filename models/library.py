@@ -34,7 +34,6 @@ from models.catalog import Catalog, CatalogEntry
 from models.errors import ModelError
 from models.prefix import saved_states
 
-
 log = logging.getLogger(__name__)
 
 _GGUF_MAGIC = b"GGUF"
@@ -157,9 +156,7 @@ def verify_model(folder: Path, entry: CatalogEntry) -> Standing:
     return record_hash(folder, entry, digest, status)
 
 
-def record_hash(
-    folder: Path, entry: CatalogEntry, digest: str, status: os.stat_result
-) -> Standing:
+def record_hash(folder: Path, entry: CatalogEntry, digest: str, status: os.stat_result) -> Standing:
     """Record the hash of the file as it was at `status`; returns what that makes of it.
 
     A folder that cannot be written is no error: the file is then hashed again the next time.

@@ -58,6 +58,8 @@ class Hints:
                 return _missing_attribute(message)
             case "ModuleNotFoundError" | "ImportError":
                 return _missing_module(message)
+            case "IndexError" if "assignment" in message:
+                return "The places of a list begin at 0: use list[i - 1] where you count from 1."
             case "IndexError" if "startswith(" in self._source or "re.match(" in self._source:
                 return _NOT_AT_START
             case _:

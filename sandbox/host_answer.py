@@ -16,12 +16,14 @@ class Answer:
     """What one call would do.
 
     `effects`: what `do` would cause; `do`: carries it out and returns the program's value;
-    `place`: the file that this opens, or that a helper writes for the call that opened it.
+    `place`: the file that this opens, or that a helper writes for the call that opened it;
+    `reveals`: whether a call that names a path and has no effect tells what is there.
     """
 
     do: Callable[[], object]
     effects: tuple[Effect, ...] = ()
     place: str | None = None
+    reveals: bool = True
 
 
 Handler = Callable[[Sequence[object], Mapping[str, object]], Answer]

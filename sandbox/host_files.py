@@ -33,7 +33,8 @@ class HostPaths:
     """The stage with the program's working folder, its open texts and what it looked for.
 
     `unmatched`: glob patterns that matched nothing, in order; `csv_header`: name, separator and
-    columns of the table that was read last; `separators`: of the tables read that have no commas.
+    columns of the table that was read last; `separators`: of the tables read that have no commas;
+    `asked`: the last path that a call named, for the runner, which sets it back.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class HostPaths:
         self._stopped = stopped
         self.limits = limits
         self.cwd = stage.cwd
+        self.asked: str | None = None
         self.texts: dict[str, TextOptions] = {}
         self.unmatched: dict[str, None] = {}
         self.separators: dict[str, str] = {}
@@ -62,7 +64,10 @@ class HostPaths:
         text = real(text)
         if not text:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "")
-        return text if text.startswith("/") or text[1:2] == ":" else f"{self.cwd}/{text}"
+        if not text.startswith("/") and text[1:2] != ":":
+            text = f"{self.cwd}/{text}"
+        self.asked = text
+        return text
 
     def effect(
         self,
@@ -143,13 +148,10 @@ class HostPaths:
         self.texts.pop(path, None)
         if options != PLAIN:
             self.texts[path] = options
-        exists = self.stage.exists(path)
         if not handle.writable:
-            if not exists:
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            self.stage.stat(path)
             return Answer(do=lambda: handle)
-        keeps = "a" in mode
-        if keeps and exists:
+        if "a" in mode and self.stage.exists(path):
             return Answer(effects=(self.effect("modify", path, size_bytes=0),), do=lambda: handle)
 
         def do() -> MontyFileHandle:
@@ -324,7 +326,7 @@ class HostFiles:
         def do() -> None:
             self._stage.mkdir(text, parents=parents, exist_ok=exist_ok)
 
-        return Answer(effects=effects, do=do)
+        return Answer(effects=effects, do=do, reveals=not exist_ok)
 
     def _unlink(self, path: object, missing_ok: bool = False) -> Answer:
         text = self._paths.path(path)

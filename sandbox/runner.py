@@ -283,6 +283,8 @@ class _Run:
         call = name.removeprefix(LATER).removeprefix("__dd_")
         if snapshot.position.filename == _EVALUATED:
             return {"exception": PermissionError("eval() and exec() cannot use files or modules")}
+        self._paths.asked = None
+        tells = True  # an error says what is there, or is not
         try:
             answer = self._planned(name, snapshot.args, snapshot.kwargs)
             if answer.place is not None:
@@ -297,14 +299,27 @@ class _Run:
                     return {"exception": PermissionError(verdict.message or "not allowed")}
             value = answer.do()
             self._ledger.add(effects)
+            tells = not effects and answer.reveals
         except SystemExit as error:
             return {"exception": error}
         except _PROGRAM_ERRORS as error:
             return {"exception": _for_program(error, self._paths.cwd)}
+        finally:
+            self._tell_look(tells=tells)
         if isinstance(value, Pending):
             self._tools.keep(snapshot.call_id, value)
             return {"future": ...}
         return {"return_value": value}
+
+    def _tell_look(self, *, tells: bool) -> None:
+        """Let the gate know that the program learned what is at a path, by no effect of its own.
+
+        It counts for what is judged later and is no effect in the ledger: it is a look, and it is
+        over. What the gate says to it is of no use any more.
+        """
+        path = self._paths.asked
+        if tells and path is not None:
+            self._gate.judge((self._paths.effect("read", path),))
 
     def _shown_error(self, error: BaseException) -> BaseException:
         """An error of a call that ran beside the program, for it; raises what is not its own."""

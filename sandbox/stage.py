@@ -120,7 +120,7 @@ class Stage:
     # Looking
 
     def exists(self, path: AnyPath) -> bool:
-        """Whether something is there, links followed. PermissionError outside the folders."""
+        """Whether something is there; not by a link that leads out. PermissionError outside."""
         return self._found(path) is not None
 
     def is_file(self, path: AnyPath) -> bool:
@@ -307,7 +307,7 @@ class Stage:
         if is_below(new.path, old.path):
             raise failure(errno.EINVAL, old.path, new.path)
         self._check_writable(new.path)
-        if self._boundary.holds_grant(new.path):
+        if self._boundary.must_stay(new.path):
             raise failure(errno.EBUSY, old.path, new.path)
         if new.entry is not None and not self._may_replace(old, new):
             return
@@ -341,9 +341,8 @@ class Stage:
             return "ancestor"
         try:
             return self._tree.locate(path, follow=follow).entry
-        except PermissionError:
-            raise
-        except OSError:  # too long, through a file, in circles: nothing that could be there
+        except OSError:  # too long, through a file, in circles, by a link that leads out
+            self._boundary.check(path)
             return None
 
     def _is_ancestor(self, path: AnyPath) -> bool:
@@ -456,9 +455,8 @@ class Stage:
         if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
             raise special(place.path)
         self._check_writable(place.path)
-        if self._boundary.holds_grant(place.path):
-            text = "is a granted folder of this chat, or holds one; it has to stay where it is"
-            raise PermissionError(errno.EACCES, text, place.path)
+        if self._boundary.must_stay(place.path) or self._tree.holds_closed(place.entry):
+            raise self._boundary.stays(place.path)
         if stat.S_ISDIR(mode) and is_mount(place.entry):
             text = "is where another device is mounted; it has to stay where it is"
             raise PermissionError(errno.EACCES, text, place.path)

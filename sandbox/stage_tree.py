@@ -14,9 +14,10 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from sandbox.changeset import Base, Evidence
 from sandbox.stage_paths import Boundary, is_within, relative_parts
@@ -78,6 +79,11 @@ class StageTree:
         self.roots = roots if roots is not None else {r: self._root(r) for r in boundary.roots}
         self.seen: dict[str, Base] = {}
         self._real_folders: set[str] = set()
+        # By identity too: a disk that folds case has more than one path to a folder.
+        shut = [Path(path) for path in boundary.closed]
+        self._shut = _identities(shut)
+        self._shut_names = {path.name.casefold() for path in shut}
+        self._holders = _identities([parent for path in shut for parent in path.parents])
 
     def locate(self, path: str | PurePath, *, follow: bool = True) -> Place:
         """Where `path` leads. PermissionError outside the folders, also by way of a link.
@@ -89,8 +95,7 @@ class StageTree:
         for _ in range(_MAX_LINKS):
             root = self.boundary.root_of(current)
             if root is None:
-                refusal = self.boundary.outside if current == asked else self.boundary.leads_out
-                raise refusal(asked)
+                raise self.boundary.refusal(asked)
             found = self._walk(root, relative_parts(current, root), asked, follow)
             if isinstance(found, Place):
                 return found
@@ -104,6 +109,8 @@ class StageTree:
         for index, name in enumerate(names):
             is_last = index == len(names) - 1
             at = self._step(at, name, asked, is_last=is_last)
+            if self._is_shut(at) and not self.boundary.is_reopened("/".join([root, *names])):
+                raise self.boundary.kept_closed(asked)
             text = self._link_text(at) if follow or not is_last else None
             if text is not None:
                 return "/".join(
@@ -236,8 +243,25 @@ class StageTree:
         for name, node in overlay.items():
             if not isinstance(node, Whiteout):
                 found.append((name, node))
+        if self._shut:
+            found = [item for item in found if not self._is_hidden(*item)]
         found.sort(key=_first)
         return found
+
+    def holds_closed(self, entry: Entry) -> bool:
+        """Whether a folder has a closed one somewhere below it."""
+        return bool(self._holders) and _identity(entry) in self._holders
+
+    def _is_shut(self, at: Entry | str | None) -> bool:
+        if not self._shut or at is None or isinstance(at, str):
+            return False
+        return _identity(at) in self._shut
+
+    def _is_hidden(self, name: str, child: Entry | os.DirEntry[str]) -> bool:
+        """Whether a listing leaves it out: it is a closed folder."""
+        if name.casefold() not in self._shut_names:
+            return False
+        return self._is_shut(disk_entry(child.path) if isinstance(child, os.DirEntry) else child)
 
     def is_empty(self, entry: Entry) -> bool:
         """Whether a folder has nothing in it."""
@@ -353,6 +377,12 @@ def _identity(entry: Entry) -> tuple[int, int] | None:
     if isinstance(entry, DiskEntry):
         return entry.st.st_dev, entry.st.st_ino
     return (entry.base.device, entry.base.inode) if entry.base else None
+
+
+def _identities(paths: Sequence[Path]) -> set[tuple[int, int]]:
+    """Device and inode of each of the paths that is there."""
+    entries = [disk_entry(path.as_posix()) for path in paths]
+    return {(entry.st.st_dev, entry.st.st_ino) for entry in entries if entry is not None}
 
 
 def is_mount(entry: Entry) -> bool:

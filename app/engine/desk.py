@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.engine.events import ChatsChanged, Notice, TurnChanged
+from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper
 from app.engine.mailbox import Mailbox
 from app.engine.problems import (
@@ -36,7 +37,6 @@ from app.store.journal import TurnJournal
 from app.store.records import (
     ChatRecord,
     ConflictRecord,
-    Folder,
     Problem,
     TurnRecord,
     TurnStatus,
@@ -52,7 +52,7 @@ from sandbox.pool import SandboxPool
 from sandbox.redo import redo
 from sandbox.reversal import latest, make_room
 from sandbox.runner import Runner
-from sandbox.stage import FolderGrant, Stage
+from sandbox.stage import Stage
 from sandbox.undo import undo
 from sandbox.verify import Choice
 
@@ -150,7 +150,7 @@ class TurnDesk:
             raise AppError(
                 "This chat is still at work.", hint="Wait until it is done, or stop it first."
             )
-        open_grants(chat.folders)
+        open_grants(chat.folders, self._paths)
 
     def _launch(
         self,
@@ -222,7 +222,7 @@ class TurnDesk:
         blobs = BlobStore(self._paths.blobs / live.record.turn_id)
 
         def open_stage() -> Stage:
-            return Stage(open_grants(folders), blobs)
+            return Stage(open_grants(folders, self._paths), blobs)
 
         if source is not None:
             changes = await live.run_program(source, open_stage)
@@ -287,7 +287,7 @@ class TurnDesk:
         """
         changes = self._store.turn(turn_id).changes or ChangeSet()
         chosen = changes if approved is None else select(changes, set(approved))
-        grants = open_grants(self._store.turn_folders(turn_id))
+        grants = open_grants(self._store.turn_folders(turn_id), self._paths)
         _, found = await self._on_disk(lambda: verified(chosen, grants))
         return conflict_records(found)
 
@@ -326,7 +326,7 @@ class TurnDesk:
                     chosen,
                     blobs=BlobStore(self._paths.blobs / turn_id),
                     undo_folder=self._paths.undo / turn_id,
-                    grants=open_grants(folders),
+                    grants=open_grants(folders, self._paths),
                     choices=choices,
                     whole=whole,
                 ),
@@ -393,7 +393,7 @@ class TurnDesk:
         folders = self._store.turn_folders(turn_id)
         try:
             report = await self._on_disk(
-                lambda: redo(self._paths.undo / turn_id, grants=open_grants(folders))
+                lambda: redo(self._paths.undo / turn_id, grants=open_grants(folders, self._paths))
             )
         except (CommitError, AppError) as error:
             return self._not_applied(turn, "undone", error)
@@ -478,25 +478,3 @@ class TurnDesk:
                 self._store.save_turn(turn)
         await asyncio.get_running_loop().run_in_executor(self._worker, self._pool.close)
         self._worker.shutdown(wait=False, cancel_futures=True)
-
-
-def open_grants(folders: Sequence[Folder]) -> list[FolderGrant]:
-    """The folders as grants, checked to be there.
-
-    Raises: `AppError` naming the folder that is missing or cannot be read.
-    """
-    grants: list[FolderGrant] = []
-    for folder in folders:
-        path = Path(folder.path).expanduser()
-        try:
-            real = path.resolve(strict=True)
-            if not real.is_dir():
-                raise AppError(f"This is not a folder: {path}.", hint="Choose a folder.")
-            next(real.iterdir(), None)
-        except OSError as error:
-            raise AppError(
-                f"The folder cannot be read: {path} ({error.strerror}).",
-                hint="Check that it is there and that you may read it, or remove it from the chat.",
-            ) from error
-        grants.append(FolderGrant(path=real, rights=folder.rights))
-    return grants

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from app.engine import warm
 from app.engine.demo import Demo, make_demo
-from app.engine.desk import TurnDesk, open_grants
+from app.engine.desk import TurnDesk
 from app.engine.events import ChatsChanged, FetchEnded, Notice
 from app.engine.fetches import Fetches
+from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
 from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview, preview_change
@@ -139,7 +140,7 @@ class Engine:
 
     async def new_chat(self, folders: Sequence[Folder] = (), model_id: str = "") -> ChatRecord:
         """Make a chat. Raises: `AppError` for a folder that cannot be used."""
-        checked = _checked(folders)
+        checked = self._checked(folders)
         chat = self._store.add_chat(checked, model_id or self._settings.default_model)
         self._mailbox.post(ChatsChanged())
         return chat
@@ -150,7 +151,7 @@ class Engine:
 
     async def set_folders(self, chat_id: str, folders: Sequence[Folder]) -> ChatRecord:
         """Replace a chat's folders. Raises: `AppError` for one that cannot be used."""
-        return self._save(replace(self._store.chat(chat_id), folders=_checked(folders)))
+        return self._save(replace(self._store.chat(chat_id), folders=self._checked(folders)))
 
     async def set_model(self, chat_id: str, model_id: str) -> ChatRecord:
         """Choose the model for the next turns."""
@@ -168,6 +169,14 @@ class Engine:
             self._keeper.forget(turn.turn_id)
         self._store.delete_chat(chat_id)
         self._mailbox.post(ChatsChanged())
+
+    def _checked(self, folders: Sequence[Folder]) -> tuple[Folder, ...]:
+        """Folders with their real absolute paths, each once."""
+        grants = open_grants(folders, self._paths)
+        checked: dict[str, Folder] = {}
+        for folder, grant in zip(folders, grants, strict=True):
+            checked.setdefault(str(grant.path), Folder(path=str(grant.path), rights=folder.rights))
+        return tuple(checked.values())
 
     def _save(self, chat: ChatRecord) -> ChatRecord:
         saved = self._store.save_chat(chat)
@@ -360,12 +369,3 @@ class Engine:
                 )
             )
             return Settings()
-
-
-def _checked(folders: Sequence[Folder]) -> tuple[Folder, ...]:
-    """Folders with their real absolute paths, each once."""
-    grants = open_grants(folders)
-    checked: dict[str, Folder] = {}
-    for folder, grant in zip(folders, grants, strict=True):
-        checked.setdefault(str(grant.path), Folder(path=str(grant.path), rights=folder.rights))
-    return tuple(checked.values())

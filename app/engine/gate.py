@@ -16,6 +16,7 @@ from sandbox.grants import NO_GRANTS, Grants
 from sandbox.ports import Verdict
 
 STAGED: frozenset[EffectKind] = frozenset({"read", "create", "modify", "delete", "move"})
+_TELLING: frozenset[EffectKind] = STAGED - {"create", "modify"}
 
 _ALLOW = Verdict(outcome="allow", reason="staged")
 _GRANTED = Verdict(outcome="allow", reason="granted")
@@ -33,7 +34,8 @@ class StagedGate:
     | anything else | denied |
 
     A program that has read anything of the person's may read only from addresses that stand in it
-    as they are: one that it made could carry out what it read.
+    as they are: one that it made could carry out what it read. Content, names, sizes and whether
+    something is there count alike; that a move or a deletion went well tells it too.
     """
 
     def __init__(self, grants: Grants = NO_GRANTS, source: str = "") -> None:
@@ -58,7 +60,7 @@ class StagedGate:
         if effect.kind == "read" and is_url(effect.path):
             return self._judge_host(effect)
         if effect.kind in STAGED:
-            self._has_private = self._has_private or effect.kind == "read"
+            self._has_private = self._has_private or effect.kind in _TELLING
             return _ALLOW
         if effect.kind == "tool":
             return self._judge_tool(effect.path)

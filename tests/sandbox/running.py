@@ -13,7 +13,7 @@ from sandbox.effects import Effect
 from sandbox.limits import Limits
 from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
 from sandbox.pool import SandboxPool
-from sandbox.ports import Verdict
+from sandbox.ports import Gate, Verdict
 from sandbox.program import prepare
 from sandbox.runner import Runner
 from sandbox.stage import FolderGrant, Stage
@@ -73,7 +73,7 @@ def run_here(
     pool: SandboxPool,
     *,
     limits: Limits = LIMITS,
-    gate: AllowAll | DenyKind | None = None,
+    gate: Gate | None = None,
     stop: StopToken | None = None,
 ) -> Ran:
     """Run `source` on a stage of `folder`."""

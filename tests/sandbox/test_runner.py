@@ -92,6 +92,7 @@ FAULTS: dict[str, tuple[str, str, int | None, str]] = {
         2,
         "datetime(2020, 1, 31)",
     ),
+    "a place after the last": ("x = [1]\nx[1] = 2\n", "IndexError", 2, "begin at 0"),
     "a list in which nothing was found": (
         "found = [x for x in ['an error'] if x.startswith('error')]\nprint(found[0])\n",
         "IndexError",

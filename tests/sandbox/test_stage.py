@@ -236,7 +236,8 @@ OUTSIDE: list[Callable[[Stage], object]] = [
     lambda s: s.read_bytes("out/passwd"),
     lambda s: s.listdir("out"),
     lambda s: s.write_bytes("out/evil", b""),
-    lambda s: s.exists("out/passwd"),
+    lambda s: s.stat("out/passwd"),
+    lambda s: s.stat("out"),
     lambda s: s.rename("top.txt", "out/top.txt"),
     lambda s: s.mkdir("out/new", parents=True, exist_ok=True),
     lambda s: s.copy_file("hidden", "seen", metadata=False),
@@ -257,6 +258,20 @@ def test_nothing_outside_the_folders_can_be_reached(
         call(yard.stage)
     assert "folder" in str(caught.value.strerror)
     assert yard.stage.changes().changes == ()
+
+
+def test_what_a_link_leads_out_to_is_not_there_and_the_link_is(yard: Yard) -> None:
+    (yard.folder / "out").symlink_to("/etc")
+    (yard.folder / "hidden").symlink_to("/etc/passwd")
+    stage = yard.stage
+    assert stage.listdir(".") == ["docs", "empty", "hidden", "out", "top.txt"]
+    for path in ("out", "hidden", "out/passwd"):
+        assert (stage.exists(path), stage.is_file(path), stage.is_dir(path)) == (False,) * 3
+    assert stage.is_symlink("out")
+    assert stage.is_symlink("hidden")
+    assert not stage.is_symlink("out/passwd")
+    with pytest.raises(PermissionError, match="skip links"):
+        stage.open_reader("hidden")
 
 
 def test_folders_above_a_granted_one_are_there_and_no_more(yard: Yard) -> None:

@@ -73,7 +73,13 @@ SOURCE = "page = fetch_url('https://example.org/prices?year=2024#top')\n"
 WRITTEN = "https://example.org/prices?year=2024"
 
 
-@pytest.mark.parametrize("before", [PRIVATE, LISTING], ids=["a file", "names of files"])
+MOVED = Effect(kind="move", path="/home/ann/a.txt", target="/home/ann/b.txt")
+DELETED = Effect(kind="delete", path="/home/ann/a.txt")
+
+
+@pytest.mark.parametrize(
+    "before", [PRIVATE, LISTING, MOVED, DELETED], ids=["a file", "names", "a move", "a deletion"]
+)
 def test_an_address_made_after_reading_files_is_denied(before: Effect) -> None:
     gate = StagedGate(granted("host:example.org"), SOURCE)
     made = read("https://example.org/?x=my-secret")
@@ -82,6 +88,13 @@ def test_an_address_made_after_reading_files_is_denied(before: Effect) -> None:
     verdict = gate.judge([made])
     assert verdict.outcome == "deny"
     assert "secret" not in verdict.message
+
+
+@pytest.mark.parametrize("kind", ["create", "modify"])
+def test_what_a_program_writes_tells_it_nothing(kind: EffectKind) -> None:
+    gate = StagedGate(granted("host:example.org"), SOURCE)
+    gate.judge([Effect(kind=kind, path="/home/ann/a")])
+    assert gate.judge([read("https://example.org/?page=2")]).outcome == "allow"
 
 
 def test_an_address_that_stands_in_the_program_holds_nothing_that_was_read() -> None:
