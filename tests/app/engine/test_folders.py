@@ -70,7 +70,7 @@ def test_a_program_does_not_find_the_home_in_a_folder_that_holds_it(tmp_path: Pa
         async with engine_with(home, ScriptedModels(program_reply(source))) as engine:
             turn = await ask(engine, tmp_path)
             assert turn.changes is not None
-            turn = await engine.decide(turn.turn_id, [c.id for c in turn.changes.changes])
+            turn = await engine.decide(turn.turn_id, approved=[c.id for c in turn.changes.changes])
             assert turn.committed
             seen = (tmp_path / "seen.txt").read_text("utf-8")
             assert seen.startswith("['notes.txt'] ")
