@@ -12,14 +12,14 @@ import sys
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
+_EXPORT = "--frozen --no-hashes --no-emit-project --all-groups --no-header --no-annotate".split()
 _BEGIN = "constraint-dependencies = [\n"
 
 
 def main() -> int:
     """Replace the list of constraints with what the lock file holds."""
     exported = subprocess.run(  # noqa: S603  # fixed arguments
-        ["uv", "export", "--frozen", "--no-hashes", "--no-emit-project", "--all-groups"]
-        + ["--no-header", "--no-annotate"],
+        ["uv", "export", *_EXPORT],
         cwd=_ROOT,
         capture_output=True,
         text=True,
