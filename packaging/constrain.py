@@ -12,7 +12,14 @@ import sys
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
-_EXPORT = "--frozen --no-hashes --no-emit-project --all-groups --no-header --no-annotate".split()
+_EXPORT = [
+    "--frozen",
+    "--no-hashes",
+    "--no-emit-project",
+    "--all-groups",
+    "--no-header",
+    "--no-annotate",
+]
 _BEGIN = "constraint-dependencies = [\n"
 
 
