@@ -35,13 +35,22 @@ class _Sorted:
         pass
 
 
+def _is_by_product(value: ast.expr) -> bool:
+    """The count that `file.write(...)` returns is no answer, here as there."""
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr == "write"
+    )
+
+
 def main(script: str, answer: str) -> None:
     os.listdir = lambda path=".": sorted(_listdir(path))  # type: ignore[assignment]
     os.scandir = lambda path=".": _Sorted(path)  # type: ignore[assignment]
     tree = ast.parse(Path(script).read_text(encoding="utf-8"))
     last = tree.body[-1]
     names: dict[str, object] = {"__name__": "__main__", "__file__": script}
-    if isinstance(last, ast.Expr):
+    if isinstance(last, ast.Expr) and not _is_by_product(last.value):
         tree.body[-1] = ast.copy_location(
             ast.Assign(targets=[ast.Name("__answer__", ast.Store())], value=last.value), last
         )
