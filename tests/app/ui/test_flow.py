@@ -155,7 +155,7 @@ def test_rejecting_leaves_the_disk_alone(
 def test_stop_in_mid_generation(
     open_window: OpenWindow, qtbot: QtBot, drydock_home: Path, folder: Path
 ) -> None:
-    script = Script([program_reply(SORT)], hold=asyncio.Event())
+    script = Script([program_reply(SORT)], piece_chars=40, hold=asyncio.Event())
     stage = open_window(maker(drydock_home, script))
     send(stage, folder)
 
@@ -165,6 +165,7 @@ def test_stop_in_mid_generation(
         view = stage.window.transcript.view_of(turn.turn_id)
         assert view is not None
         assert turn.status == "writing"
+        assert "from pathlib import Path" in view.live_text(), "the first piece is on the screen"
 
     qtbot.waitUntil(streams, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: bool(script.seen), timeout=WAIT_MS)
