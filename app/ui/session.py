@@ -72,6 +72,7 @@ class Session(QObject):
         self._query = ""
         self._visit = 0
         self._starting = False
+        self._told_of: set[str] = set()
         bridge.arrived.connect(self._take)
         bridge.failed.connect(self.problem_arrived)
 
@@ -330,10 +331,15 @@ class Session(QObject):
     def _send(self, chat_id: str, text: str) -> None:
         self._bridge.call(
             lambda engine: engine.send(chat_id, text),
-            self._put_turn,
+            self._sent,
             lambda problem: self._send_failed(problem, text),
             owner=self,
         )
+
+    def _sent(self, turn: TurnRecord) -> None:
+        """The turn as it began; what events have told of it since is newer and stays."""
+        if turn.turn_id not in self._told_of:
+            self._put_turn(turn)
 
     def _send_failed(self, problem: Problem, text: str) -> None:
         self.problem_arrived.emit(problem)
@@ -365,6 +371,7 @@ class Session(QObject):
             case ChatsChanged():
                 return True
             case TurnChanged():
+                self._told_of.add(event.turn.turn_id)
                 self._put_turn(event.turn)
                 return True
             case ReplyDelta() | CallsProgress():
