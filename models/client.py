@@ -131,11 +131,6 @@ class WorkerClient:
         return connection.pid if connection is not None and connection.alive else None
 
     @property
-    def generating(self) -> bool:
-        """Whether a reply is being made."""
-        return self._running is not None
-
-    @property
     def context_tokens(self) -> int:
         """The context as loaded, or as set when nothing is loaded yet."""
         return self._loaded.context_tokens if self._loaded else self._settings.context_tokens

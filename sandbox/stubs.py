@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _LINE = 88
@@ -58,11 +58,6 @@ def type_text(annotation: object) -> str:
     if isinstance(annotation, str):
         return annotation
     return inspect.formatannotation(annotation)
-
-
-def first_line(function: Callable[..., object]) -> str:
-    """The first line of a docstring."""
-    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def _head(name: str, signature: inspect.Signature) -> str:

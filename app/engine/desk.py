@@ -81,7 +81,7 @@ class TurnDesk:
         self._models = models
         self._settings = settings
         self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
-        self._pool = SandboxPool()
+        self._pool = SandboxPool(settings().sandbox.limits())  # so that programs start warm
         self._disk = asyncio.Lock()
         self._keeper = keeper
         self._live: dict[str, tuple[LiveTurn, asyncio.Task[None]]] = {}

@@ -193,11 +193,6 @@ class ChatStore:
             if not is_running(row["owner"])
         ]
 
-    def with_status(self, status: TurnStatus) -> list[TurnRecord]:
-        """All turns in one state, without their programs."""
-        rows = self._db.rows("SELECT * FROM turns WHERE status = ?", [status])
-        return [codec.turn_from(row, ()) for row in rows]
-
     def release(self, turn_id: str) -> None:
         """Let a turn go that this process cannot end: the next start takes it up."""
         self._db.update("turns", turn_id, {"owner": ""})
