@@ -9,12 +9,6 @@ ARCHIVES_PRELUDE = """
 __dd_BadArchive = __dd_error_re
 
 
-def __dd_good(found):
-    if isinstance(found, tuple) and len(found) == 2 and found[0] == '__dd_failed':
-        raise __dd_BadArchive(found[1])
-    return found
-
-
 def __dd_memory(file):
     return isinstance(file, (__dd_Text, __dd_Reader))
 
@@ -75,7 +69,7 @@ class __dd_ZipFile:
         source = file
         if self.memory is not None:
             source = file.getvalue() if mode[0] in 'ra' else None
-        self.number = __dd_good(__dd_archive_open('zip', source, mode))
+        self.number = __dd_parsed(__dd_archive_open('zip', source, mode))
         self.stored = compression == 0
 
     def __enter__(self):
@@ -100,7 +94,7 @@ class __dd_ZipFile:
     def read(self, name, pwd=None):
         name = name.filename if isinstance(name, __dd_ZipInfo) else name
         self.getinfo(name)
-        return __dd_good(__dd_archive_read(self.number, name))
+        return __dd_parsed(__dd_archive_read(self.number, name))
 
     def open(self, name, mode='r', pwd=None, force_zip64=False):
         name = name.filename if isinstance(name, __dd_ZipInfo) else name
@@ -112,14 +106,14 @@ class __dd_ZipFile:
         name = member.filename if isinstance(member, __dd_ZipInfo) else member
         self.getinfo(name)
         path = '.' if path is None else path
-        __dd_good(__dd_archive_extract(self.number, [name], path))
+        __dd_parsed(__dd_archive_extract(self.number, [name], path))
         return __dd_os.path.join(str(path), name)
 
     def extractall(self, path=None, members=None, pwd=None):
         names = None
         if members is not None:
             names = [m.filename if isinstance(m, __dd_ZipInfo) else m for m in members]
-        __dd_good(__dd_archive_extract(self.number, names, '.' if path is None else path))
+        __dd_parsed(__dd_archive_extract(self.number, names, '.' if path is None else path))
 
     def write(self, filename, arcname=None, compress_type=None, compresslevel=None):
         stored = self.stored if compress_type is None else compress_type == 0
@@ -139,7 +133,7 @@ class __dd_ZipFile:
         __dd_archive_put(self.number, name.rstrip('/') + '/', b'')
 
     def testzip(self):
-        return __dd_good(__dd_archive_test(self.number))
+        return __dd_parsed(__dd_archive_test(self.number))
 
     def setpassword(self, pwd):
         return None
@@ -203,7 +197,7 @@ class __dd_TarFile:
         source = name
         if fileobj is not None:
             source = fileobj.getvalue() if mode[0] == 'r' else None
-        self.number = __dd_good(__dd_archive_open('tar', source, mode))
+        self.number = __dd_parsed(__dd_archive_open('tar', source, mode))
 
     def __enter__(self):
         return self
@@ -216,10 +210,10 @@ class __dd_TarFile:
         return iter(self.getmembers())
 
     def getmembers(self):
-        return [__dd_tar_info(found) for found in __dd_good(__dd_archive_members(self.number))]
+        return [__dd_tar_info(found) for found in __dd_parsed(__dd_archive_members(self.number))]
 
     def getnames(self):
-        return [found[0] for found in __dd_good(__dd_archive_members(self.number))]
+        return [found[0] for found in __dd_parsed(__dd_archive_members(self.number))]
 
     def getmember(self, name):
         for info in self.getmembers():
@@ -231,18 +225,18 @@ class __dd_TarFile:
         info = self.getmember(member) if isinstance(member, str) else member
         if not info.isfile():
             return None
-        data = __dd_good(__dd_archive_read(self.number, info.name))
+        data = __dd_parsed(__dd_archive_read(self.number, info.name))
         return __dd_Reader(info.name, 'rb', data, None)
 
     def extract(self, member, path='', set_attrs=True, numeric_owner=False, filter=None):
         name = member if isinstance(member, str) else member.name
-        __dd_good(__dd_archive_extract(self.number, [name], path or '.'))
+        __dd_parsed(__dd_archive_extract(self.number, [name], path or '.'))
 
     def extractall(self, path='.', members=None, numeric_owner=False, filter=None):
         names = None
         if members is not None:
             names = [m if isinstance(m, str) else m.name for m in members]
-        __dd_good(__dd_archive_extract(self.number, names, path))
+        __dd_parsed(__dd_archive_extract(self.number, names, path))
 
     def add(self, name, arcname=None, recursive=True, filter=None):
         arcname = None if arcname is None else str(arcname)
@@ -289,8 +283,8 @@ def __dd_shutil_archive(base_name, format, root_dir=None, base_dir=None, at=None
 
 def __dd_shutil_unpack(filename, extract_dir=None, format=None, at=None, **options):
     kind = 'zip' if str(filename).lower().endswith('.zip') or format == 'zip' else 'tar'
-    number = __dd_good(__dd_archive_open(kind, filename, 'r'))
-    __dd_good(__dd_archive_extract(number, None, '.' if extract_dir is None else extract_dir))
+    number = __dd_parsed(__dd_archive_open(kind, filename, 'r'))
+    __dd_parsed(__dd_archive_extract(number, None, '.' if extract_dir is None else extract_dir))
     __dd_archive_close(number)
 
 
@@ -331,7 +325,7 @@ def __dd_gzip_open(
     if 'r' not in mode:
         return __dd_GzipWriter(filename, mode, encoding or 'utf-8')
     data = filename.read() if __dd_memory(filename) else __dd_Path(filename).read_bytes()
-    data = __dd_good(__dd_gunzip(data))
+    data = __dd_parsed(__dd_gunzip(data))
     if 't' in mode:
         data = data.decode(encoding or 'utf-8').replace(chr(13) + chr(10), chr(10))
     return __dd_Reader(str(filename), mode, data, None)
@@ -363,7 +357,7 @@ __dd_module_tarfile.is_tarfile = lambda file: __dd_is_archive('tar', file)
 __dd_module_gzip = __dd_Module()
 __dd_module_gzip.open = __dd_gzip_open
 __dd_module_gzip.compress = lambda data, compresslevel=9, mtime=None: __dd_gzip(data, compresslevel)
-__dd_module_gzip.decompress = lambda data: __dd_good(__dd_gunzip(data))
+__dd_module_gzip.decompress = lambda data: __dd_parsed(__dd_gunzip(data))
 __dd_module_gzip.BadGzipFile = __dd_BadArchive
 
 
