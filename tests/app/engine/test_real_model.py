@@ -39,9 +39,14 @@ def worker_pid() -> int | None:
     return None
 
 
-async def until_it_writes(mailbox: Mailbox) -> None:
-    """Return when the model has streamed something."""
-    while not any(isinstance(event, ReplyDelta) for event in mailbox.drain()):  # noqa: ASYNC110
+async def until_it_writes(mailbox: Mailbox, turn_id: str) -> None:
+    """Return when the model has streamed something for this turn; what came before is not it."""
+
+    def writes() -> bool:
+        deltas = [event for event in mailbox.drain() if isinstance(event, ReplyDelta)]
+        return any(delta.turn_id == turn_id for delta in deltas)
+
+    while not writes():  # noqa: ASYNC110
         await asyncio.sleep(0.02)
 
 
@@ -60,7 +65,7 @@ def test_a_killed_worker_is_reported_and_the_next_turn_works(
             chat = await engine.new_chat([Folder(path=str(folder))], "local:smollm2-135m")
             for number in (signal.SIGKILL, signal.SIGSEGV):
                 turn = await engine.send(chat.chat_id, "Count to one hundred in words.")
-                await until_it_writes(mailbox)
+                await until_it_writes(mailbox, turn.turn_id)
                 pid = worker_pid()
                 assert pid is not None
                 os.kill(pid, number)
