@@ -1,7 +1,7 @@
-"""Begins, ends, decides and undoes turns: the life of a turn around `turn.py`.
+"""Begins, ends and goes on with turns: the life of a turn around `turn.py`.
 
 Owns which turns are live in this process. Every state is in the store before anybody hears of it.
-Thread: engine; commits and undos run on a worker thread, one at a time.
+What is decided on a turn when it has ended is in `decisions.py`. Thread: engine.
 """
 
 from __future__ import annotations
@@ -9,25 +9,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
-from typing import TypeVar
 
-from app.engine.events import ChatsChanged, Notice, TurnChanged
+from app.engine.attempts import Plan, TriesSpentError
+from app.engine.decisions import Decisions
+from app.engine.events import ChatsChanged, TurnChanged
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper
+from app.engine.live_record import LiveRecord
 from app.engine.mailbox import Mailbox
 from app.engine.problems import (
     GIVEN_PROGRAM,
-    all_conflicts,
-    conflict_records,
-    left_over,
     problem_of,
     spent,
 )
-from app.engine.turn import LiveTurn, Plan, TriesSpentError
+from app.engine.turn import LiveTurn
 from app.engine.warm import ModelSource
 from app.errors import AppError
 from app.paths import Paths
@@ -36,32 +34,24 @@ from app.store.chats import ChatStore
 from app.store.journal import TurnJournal
 from app.store.records import (
     ChatRecord,
-    ConflictRecord,
     Problem,
     TurnRecord,
-    TurnStatus,
     Usage,
 )
 from models.errors import ModelError
 from sandbox.blobs import BlobStore
-from sandbox.changeset import ChangeSet, select, with_applied
-from sandbox.commit import commit, recover, verified
-from sandbox.errors import CommitError, HalfDoneError, SandboxError, SandboxUnavailableError
+from sandbox.changeset import ChangeSet
+from sandbox.errors import SandboxError, SandboxUnavailableError
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.pool import SandboxPool
-from sandbox.redo import redo
-from sandbox.reversal import latest, make_room
 from sandbox.runner import Runner
 from sandbox.stage import Stage
-from sandbox.undo import undo
-from sandbox.verify import Choice
 
 _log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 
 class TurnDesk:
-    """All turns of this process."""
+    """All turns of this process. `decisions`: on those that have ended."""
 
     def __init__(
         self,
@@ -82,8 +72,14 @@ class TurnDesk:
         self._settings = settings
         self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
         self._pool = SandboxPool(settings().sandbox.limits())  # so that programs start warm
-        self._disk = asyncio.Lock()
-        self._keeper = keeper
+        self.decisions = Decisions(
+            paths=paths,
+            store=store,
+            journal=journal,
+            mailbox=mailbox,
+            keeper=keeper,
+            worker=self._worker,
+        )
         self._live: dict[str, tuple[LiveTurn, asyncio.Task[None]]] = {}
 
     # beginning
@@ -172,9 +168,7 @@ class TurnDesk:
                 seed=seed,
                 grants=grants,
             ),
-            store=self._store,
-            journal=self._journal,
-            mailbox=self._mailbox,
+            LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
             runner=Runner(self._pool, settings.sandbox.limits()),
             worker=self._worker,
         )
@@ -191,15 +185,17 @@ class TurnDesk:
         try:
             changes = await self._run(live, source)
         except asyncio.CancelledError:
-            self._settle(live.record, "stopped", Problem(message="Stopped. Nothing was changed."))
+            self.decisions.settle(
+                live.record, "stopped", Problem(message="Stopped. Nothing was changed.")
+            )
         except TriesSpentError:
-            self._settle(live.record, "failed", spent(live))
+            self.decisions.settle(live.record, "failed", spent(live))
         except ModelError as error:
-            self._settle(live.record, "failed", problem_of(error, "model"))
+            self.decisions.settle(live.record, "failed", problem_of(error, "model"))
         except SandboxUnavailableError as error:
-            self._settle(live.record, "failed", problem_of(error, "sandbox"))
+            self.decisions.settle(live.record, "failed", problem_of(error, "sandbox"))
         except (AppError, SandboxError) as error:
-            self._settle(live.record, "failed", problem_of(error))
+            self.decisions.settle(live.record, "failed", problem_of(error))
         except Exception as error:
             _log.exception("turn %s ended by an error of ours", turn_id)
             problem = Problem(
@@ -207,13 +203,13 @@ class TurnDesk:
                 hint="Try again; if it happens again, send the log file.",
                 details=f"{type(error).__name__}: {error}",
             )
-            self._settle(live.record, "failed", problem)
+            self.decisions.settle(live.record, "failed", problem)
         else:
             if changes.changes:
                 self._journal.add(turn_id, "review", changes=len(changes.changes))
-                self._settle(live.record, "waiting")
+                self.decisions.settle(live.record, "waiting")
             else:
-                self._settle(live.record, "done")
+                self.decisions.settle(live.record, "done")
         finally:
             self._live.pop(turn_id, None)
 
@@ -236,28 +232,12 @@ class TurnDesk:
         """Make the staged content durable: it may wait for the person for days."""
         digests = [change.blob for change in changes.changes if change.blob is not None]
         try:
-            await self._on_disk(lambda: blobs.seal(digests))
+            await self.decisions.on_disk(lambda: blobs.seal(digests))
         except OSError as error:
             raise AppError(
                 f"The staged content could not be kept: {error.strerror}. Nothing was changed.",
                 hint="Free some space on the disk, then send the request again.",
             ) from error
-
-    def _settle(
-        self,
-        turn: TurnRecord,
-        status: TurnStatus,
-        problem: Problem | None = None,
-    ) -> TurnRecord:
-        if status == "failed" or status == "stopped":  # narrows the type
-            self._journal.add(turn.turn_id, status, kind=problem.kind if problem else "")
-        if status != "waiting":
-            shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
-        turn = replace(turn, status=status, problem=problem)
-        self._store.save_turn(turn)
-        self._mailbox.post(TurnChanged(turn=turn))
-        self._mailbox.post(ChatsChanged())
-        return turn
 
     async def stop(self, turn_id: str) -> None:
         """Stop a live turn and wait until everything that it started has ended."""
@@ -276,192 +256,18 @@ class TurnDesk:
             await asyncio.wait([found[1]])
         return self._store.turn(turn_id)
 
-    # deciding
-
-    async def conflicts(
-        self, turn_id: str, approved: Collection[str] | None = None
-    ) -> tuple[ConflictRecord, ...]:
-        """Where the disk no longer fits the changes of a waiting turn, with what can be chosen.
-
-        `approved`: only these changes count; None for all. Nothing is changed.
-        """
-        changes = self._store.turn(turn_id).changes or ChangeSet()
-        chosen = changes if approved is None else select(changes, set(approved))
-        grants = open_grants(self._store.turn_folders(turn_id), self._paths)
-        _, found = await self._on_disk(lambda: verified(chosen, grants))
-        return conflict_records(found)
-
-    async def decide(
-        self,
-        turn_id: str,
-        approved: Collection[str] | None,
-        *,
-        choices: Mapping[str, Choice] | None = None,
-        whole: bool = False,
-    ) -> TurnRecord:
-        """Apply the approved changes of a waiting turn, or reject all of them (None).
-
-        `choices`: by change id, what to do where the disk changed meanwhile; without one such a
-        change is left out, or, if it is to be the `whole` or nothing, the turn waits again with the
-        conflicts in its record.
-        Raises: `AppError` when the turn does not wait; when applying failed, the turn waits again
-        and its problem says why.
-        """
-        await self._take_up(turn_id)
-        target: TurnStatus = "rejected" if approved is None else "committing"
-        if not self._store.claim(turn_id, ["waiting"], target):
-            status = self._store.turn(turn_id).status
-            raise AppError(f"There is nothing to decide: this run is {status}.")
-        turn = self._store.turn(turn_id)
-        self._journal.add(turn_id, "decided", approved=None if approved is None else len(approved))
-        if approved is None or turn.changes is None:
-            return self._settle(turn, "rejected")
-        self._mailbox.post(TurnChanged(turn=turn))
-        chosen = select(turn.changes, set(approved))
-        folders = self._store.turn_folders(turn_id)
-        try:
-            await self._on_disk(lambda: make_room(self._paths.undo / turn_id))
-            report = await self._on_disk(
-                lambda: commit(
-                    chosen,
-                    blobs=BlobStore(self._paths.blobs / turn_id),
-                    undo_folder=self._paths.undo / turn_id,
-                    grants=open_grants(folders, self._paths),
-                    choices=choices,
-                    whole=whole,
-                ),
-            )
-        except (CommitError, AppError) as error:
-            return self._not_applied(turn, "waiting", error)
-        conflicts = conflict_records(report.conflicts)
-        if whole and conflicts:
-            return self._settle(replace(turn, conflicts=conflicts), "waiting")
-        turn = replace(
-            turn,
-            changes=with_applied(turn.changes, report.applied),
-            approved=tuple(change.id for change in report.applied),
-            committed=bool(report.applied),
-            conflicts=conflicts,
-        )
-        self._journal.add(
-            turn_id, "committed", applied=len(report.applied), conflicts=len(conflicts)
-        )
-        if not report.applied and conflicts:
-            return self._settle(turn, "failed", all_conflicts(len(conflicts)))
-        turn = self._settle(turn, "done")
-        await self._keeper.tidy()
-        return turn
-
-    async def undo(self, turn_id: str) -> TurnRecord:
-        """Take a committed turn back.
-
-        Raises: `AppError` when it is not committed or was undone already. What could not be put
-        back is named in the record's conflicts.
-        """
-        await self._take_up(turn_id)
-        turn = self._store.turn(turn_id)
-        if turn.committed:
-            self._keeper.check_kept(turn_id)
-        if not turn.committed or not self._store.claim(turn_id, ["done", "failed"], "committing"):
-            raise AppError(
-                f"There is nothing to undo: this run is {turn.status}"
-                + ("." if turn.committed else " and changed nothing."),
-            )
-        try:
-            report = await self._on_disk(lambda: undo(self._paths.undo / turn_id))
-        except CommitError as error:
-            return self._not_applied(turn, "done", error)
-        conflicts = conflict_records(report.conflicts)
-        self._journal.add(turn_id, "undone", conflicts=len(conflicts))
-        turn = replace(turn, conflicts=conflicts, committed=bool(conflicts))
-        return self._settle(turn, "undone", left_over(conflicts))
-
-    async def redo(self, turn_id: str) -> TurnRecord:
-        """Make the changes of an undone turn again.
-
-        Raises: `AppError` when it was not undone. What no longer fits is named in the conflicts.
-        """
-        await self._take_up(turn_id)
-        turn = self._store.turn(turn_id)
-        if turn.status == "undone":
-            self._keeper.check_kept(turn_id)
-        if not self._store.claim(turn_id, ["undone"], "committing"):
-            raise AppError(
-                f"There is nothing to do again: this run is {turn.status}.",
-                hint="Only a run that was undone can be done again.",
-            )
-        folders = self._store.turn_folders(turn_id)
-        try:
-            report = await self._on_disk(
-                lambda: redo(self._paths.undo / turn_id, grants=open_grants(folders, self._paths))
-            )
-        except (CommitError, AppError) as error:
-            return self._not_applied(turn, "undone", error)
-        conflicts = conflict_records(report.conflicts)
-        self._journal.add(turn_id, "redone", conflicts=len(conflicts))
-        if not report.applied:
-            return self._settle(replace(turn, conflicts=conflicts), "undone")
-        return self._settle(replace(turn, conflicts=conflicts, committed=True), "done")
-
-    def _not_applied(
-        self, turn: TurnRecord, before: TurnStatus, error: CommitError | AppError
-    ) -> TurnRecord:
-        """A fault on the disk: the turn is what it was, or, half done, waits to be taken back."""
-        if not isinstance(error, HalfDoneError):
-            return self._settle(turn, before, problem_of(error))
-        _log.error("turn %s is half done and could not be taken back", turn.turn_id)
-        turn = replace(turn, status="committing", problem=problem_of(error))
-        self._store.save_turn(turn)
-        self._store.release(turn.turn_id)
-        self._mailbox.post(TurnChanged(turn=turn))
-        return turn
-
-    async def _take_up(self, turn_id: str) -> None:
-        """Go on with taking back a turn that was left half done, if this is one."""
-        for turn in self._store.unfinished():
-            if turn.turn_id == turn_id and turn.status == "committing":
-                await self._recover_commit(turn, self._paths.undo / turn_id)
-
-    async def _on_disk(self, work: Callable[[], T]) -> T:
-        """Run blocking `work` on the worker, one at a time."""
-        async with self._disk:
-            return await asyncio.get_running_loop().run_in_executor(self._worker, work)
-
     # start and end
 
     async def recover(self) -> None:
         """After a crash: finish or take back interrupted commits, mark interrupted turns."""
         for turn in self._store.unfinished():
-            folder = self._paths.undo / turn.turn_id
             if turn.status == "committing":
-                await self._recover_commit(turn, folder)
+                await self.decisions.recover_commit(turn)
                 continue
             if not self._store.claim(turn.turn_id, [turn.status], "interrupted"):
                 continue
             self._journal.add(turn.turn_id, "interrupted")
             shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
-
-    async def _recover_commit(self, turn: TurnRecord, folder: Path) -> None:
-        """Take back what was half done; what the disk has then is what the store says."""
-        try:
-            await self._on_disk(lambda: recover(folder))
-        except CommitError as error:
-            self._mailbox.post(Notice(severity="danger", message=error.message, hint=error.hint))
-            return
-        done = latest(folder)
-        if done is None:
-            status: TurnStatus = "waiting"
-            committed, approved = False, turn.approved
-        else:
-            status = "undone" if done.is_undo else "done"
-            ids = tuple(change.id for change in done.changes)
-            approved = ids if done.number == 1 else turn.approved
-            committed = not done.is_undo or len(ids) < len(turn.approved)
-        if self._store.claim(turn.turn_id, ["committing"], status):
-            self._journal.add(turn.turn_id, "interrupted", status=status)
-            self._store.save_turn(
-                replace(turn, status=status, committed=committed, approved=approved, problem=None)
-            )
 
     async def warm(self) -> None:
         """Start the interpreter's workers, so that the first program starts at once."""

@@ -233,7 +233,7 @@ class Engine:
         self, turn_id: str, approved: Collection[str] | None = None
     ) -> tuple[ConflictRecord, ...]:
         """Where the disk no longer fits a waiting turn's changes, each with its choices."""
-        return await self._desk.conflicts(turn_id, approved)
+        return await self._desk.decisions.conflicts(turn_id, approved)
 
     async def decide(
         self,
@@ -248,15 +248,15 @@ class Engine:
         `choices`: "theirs", "ours" or "both" for a change that conflicts; `whole`: apply nothing
         while a conflict has none, the turn then waits with its conflicts.
         """
-        return await self._desk.decide(turn_id, approved, choices=choices, whole=whole)
+        return await self._desk.decisions.decide(turn_id, approved, choices=choices, whole=whole)
 
     async def undo(self, turn_id: str) -> TurnRecord:
         """Take a committed turn back."""
-        return await self._desk.undo(turn_id)
+        return await self._desk.decisions.undo(turn_id)
 
     async def redo(self, turn_id: str) -> TurnRecord:
         """Make the changes of an undone turn again."""
-        return await self._desk.redo(turn_id)
+        return await self._desk.decisions.redo(turn_id)
 
     async def undo_space(self) -> UndoSpace:
         """What undo takes on the disk now; how much it may is in the settings."""
