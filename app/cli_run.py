@@ -21,13 +21,13 @@ from app.cli import (
     print_json,
     say,
 )
-from app.cli_json import turn_json
 from app.cli_words import calls_text, change_lines, review_sentence
 from app.engine.demo import make_demo
 from app.engine.engine import Engine
 from app.engine.events import FetchEnded, FetchProgressed, ModelActivity, Notice, TurnChanged
 from app.engine.listing import size_text
 from app.engine.mailbox import Mailbox
+from app.engine.turn_json import turn_json
 from app.errors import ModelUnavailableError, UsageError
 from app.log import start_log
 from app.paths import Paths, open_home

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
-from app.cli_json import turn_json
 from app.cli_run import checked_grants, conclude, exit_code, open_engine, tell_end
 from app.cli_words import calls_text, change_lines, review_sentence, turn_line
 from app.engine.listing import size_text
+from app.engine.turn_json import turn_json
 from app.errors import AppError
 from app.store.records import TurnRecord
 from sandbox.grants import grants_of

@@ -18,9 +18,13 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """The folders and files of one home."""
+    """The folders and files of one home.
+
+    `shared_models`: a model folder of another home to use instead of an own one.
+    """
 
     home: Path
+    shared_models: Path | None = None
 
     @property
     def store(self) -> Path:
@@ -40,7 +44,7 @@ class Paths:
     @property
     def models(self) -> Path:
         """Model files."""
-        return self.home / "models"
+        return self.shared_models or self.home / "models"
 
     @property
     def blobs(self) -> Path:
@@ -56,6 +60,11 @@ class Paths:
     def logs(self) -> Path:
         """Log files."""
         return self.home / "logs"
+
+    @property
+    def lab(self) -> Path:
+        """What the lab keeps: one folder a run, with its trajectories."""
+        return self.home / "lab"
 
     @property
     def demo(self) -> Path:

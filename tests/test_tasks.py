@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "assets" / "suites" / "kit"))
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
 import bench_tasks

@@ -26,8 +26,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from task_folder import Snapshot
-from task_suite import Task, load_tasks
+from task_suite import Snapshot, Task, load_tasks
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEFAULT_HOME = Path.home() / ".cache" / "drydock-tests"

@@ -1,21 +1,24 @@
-"""The tasks of the suite: one folder each under ``tasks/``, loaded by path.
+"""The tasks of the shipped suite, with their scripts loaded into this process.
 
-A task is `instruction.md` (what the person says), `make.py` (builds the folder from a seed),
-`verify.py` (decides; None means passed) and `solution.py` (a right program, proof that the task can
-be done here). This file loads them; it runs nothing. Thread: any.
+A task is `instruction.md` (what the person says), `environment/make.py` (builds the folder from a
+seed), `tests/verify.py` (decides; None means passed) and `solution/solution.py` (a right program,
+proof that the task can be done here). This file loads them; it runs nothing. Thread: any.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from task_folder import Snapshot
+SUITES = Path(__file__).resolve().parents[2] / "assets" / "suites"
+TASKS_FOLDER = SUITES / "everyday"
+sys.path.insert(0, str(SUITES / "kit"))
 
-TASKS_FOLDER = Path(__file__).parent / "tasks"
+from task_folder import Snapshot  # noqa: E402  # the kit is on the path now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +46,14 @@ def _load(name: str) -> Task:
     return Task(
         name=name,
         instruction=(folder / "instruction.md").read_text(encoding="utf-8").strip(),
-        solution=folder / "solution.py",
-        make=_module(folder / "make.py").make,
-        verify=_module(folder / "verify.py").verify,
+        solution=folder / "solution" / "solution.py",
+        make=_module(folder / "environment" / "make.py").make,
+        verify=_module(folder / "tests" / "verify.py").verify,
     )
 
 
 def _module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"task_{path.parent.name}_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"task_{path.parts[-3]}_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path} cannot be loaded")
     module = importlib.util.module_from_spec(spec)

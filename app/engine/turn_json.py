@@ -1,0 +1,98 @@
+"""A turn as JSON for the command line and the lab (schema: `app/cli.py`). Thread: engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.engine.engine import Engine
+from app.store.records import ProgramRecord, TurnRecord
+from sandbox.changeset import change_to_json
+from sandbox.effects import Effect
+
+VERSION = 1
+
+
+async def turn_json(engine: Engine, turn: TurnRecord) -> dict[str, Any]:
+    """Everything about a turn."""
+    effects = await engine.effects(turn.turn_id)
+    return {
+        "version": VERSION,
+        "run_id": turn.turn_id,
+        "status": turn.status,
+        "task": turn.request,
+        "answer": turn.answer,
+        "error": _error(turn),
+        "model": turn.model_id,
+        "folders": [
+            {"path": folder.path, "rights": folder.rights}
+            for folder in await engine.folders_of(turn.turn_id)
+        ],
+        "programs": [_program(program) for program in turn.programs],
+        "effects": _effects(effects),
+        "changes": [
+            change_to_json(change) for change in (turn.changes.changes if turn.changes else ())
+        ],
+        "committed": turn.committed,
+        "approved": list(turn.approved),
+        "conflicts": [
+            {"path": item.path, "reason": item.reason, "change": item.change_id}
+            for item in turn.conflicts
+        ],
+        "usage": {
+            "prompt_tokens": turn.usage.input_tokens,
+            "completion_tokens": turn.usage.output_tokens,
+            "cached_tokens": turn.usage.cached_tokens,
+            "model_seconds": round(turn.usage.model_s, 3),
+            "seconds": round(turn.seconds, 3),
+            "money": turn.usage.money,
+        },
+    }
+
+
+def _error(turn: TurnRecord) -> dict[str, str] | None:
+    if turn.problem is None:
+        return None
+    return {
+        "message": turn.problem.message,
+        "hint": turn.problem.hint,
+        "details": turn.problem.details,
+    }
+
+
+def _program(program: ProgramRecord) -> dict[str, Any]:
+    fault = program.fault
+    return {
+        "source": program.source,
+        "repaired": program.bridged,
+        "notes": list(program.notes),
+        "tries": program.index,
+        "status": program.status,
+        "error": None
+        if fault is None
+        else {
+            "type": fault.type,
+            "message": fault.message,
+            "line": fault.line,
+            "hint": fault.hint,
+        },
+        "printed": program.printed,
+        "value": program.value,
+        "seconds": round(program.wall_s, 4),
+        "file_calls": program.file_calls,
+    }
+
+
+def _effects(effects: Sequence[Effect]) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": effect.kind,
+            "path": effect.path,
+            "target": effect.target,
+            "bytes": effect.size_bytes,
+            "folder": effect.folder,
+            "call": effect.call,
+            "line": None if effect.span is None else effect.span.line,
+        }
+        for effect in effects
+    ]
