@@ -54,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_exec(commands)
     _add_runs(commands)
     _add_models(commands)
+    _add_eval(commands)
     doctor = commands.add_parser("doctor", help="what this machine can do")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -134,10 +135,25 @@ def _command_of(args: argparse.Namespace) -> Command:
                 "remove": cli_models.remove_model,
                 "probe": cli_models.probe_model,
             }[args.action]
+        case "eval":
+            return _eval_command(args.action)
         case "doctor":
             return doctor.run_doctor
         case _:
             raise UsageError("Say which command.", hint="drydock --help lists them.")
+
+
+def _eval_command(action: str) -> Command:
+    from app import cli_eval
+
+    return {
+        "run": cli_eval.run_eval,
+        "resume": cli_eval.resume_eval,
+        "report": cli_eval.show_report,
+        "list": cli_eval.list_eval,
+        "causes": cli_eval.show_causes,
+        "export": cli_eval.export_tasks,
+    }[action]
 
 
 def _add_run(commands: Any) -> None:
@@ -221,3 +237,38 @@ def _add_models(commands: Any) -> None:
         action = actions.add_parser(name, help=what)
         action.add_argument("model_id", metavar="ID")
         action.add_argument("--json", action="store_true")
+
+
+def _add_eval(commands: Any) -> None:
+    lab = commands.add_parser("eval", help="the lab: measure what models can do on this machine")
+    actions = lab.add_subparsers(dest="action", required=True, metavar="ACTION")
+    run = actions.add_parser("run", help="run a suite on models")
+    run.add_argument("--suite", default="everyday", metavar="S", help="a name, folder or zip file")
+    run.add_argument("--task", action="append", default=[], metavar="T", help="only these tasks")
+    run.add_argument("--model", action="append", default=[], metavar="M", help="a model (repeat)")
+    run.add_argument("--mode", choices=("code",), default="code")
+    run.add_argument("--trials", type=int, default=3, metavar="K", help="times a task, each seed")
+    run.add_argument("--seed", type=int, default=1, help="the first seed")
+    run.add_argument("--budget-tokens", type=int, default=None, metavar="N")
+    run.add_argument("--budget-money", default=None, metavar="USD")
+    run.add_argument("--budget-seconds", type=float, default=None, metavar="S")
+    resume = actions.add_parser("resume", help="go on with a run that was stopped or killed")
+    resume.add_argument("run_id", metavar="ID")
+    for action in (run, resume):
+        action.add_argument(
+            "--trust-suite", action="store_true", help="let a foreign suite's scripts run"
+        )
+    reported = actions.add_parser("report", help="what a run, or all runs together, say")
+    reported.add_argument("run_id", nargs="?", default="", metavar="ID")
+    reported.add_argument("--export", default="", metavar="PATH", help="write it there as well")
+    reported.add_argument("--format", choices=("csv", "json", "html", "atif"), default="csv")
+    listed = actions.add_parser("list", help="the suites and the runs so far")
+    reasons = actions.add_parser("causes", help="why the trials of a run failed")
+    reasons.add_argument("run_id", metavar="ID")
+    for action in (run, resume, reported, listed, reasons):
+        action.add_argument("--json", action="store_true")
+    export = actions.add_parser("export", help="write a suite so that Harbor can run it")
+    export.add_argument("suite", metavar="SUITE")
+    export.add_argument("folder", metavar="FOLDER", help="an empty folder, or one to be made")
+    export.add_argument("--task", action="append", default=[], metavar="T")
+    export.add_argument("--seed", type=int, default=0)

@@ -56,12 +56,15 @@ def mean_pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> float:
 
 
 def bootstrap(counts: Sequence[tuple[int, int]], k: int, *, seed: int = 0) -> Interval:
-    """The 95 % interval of `mean_pass_at_k`, by drawing tasks anew; the same for the same seed."""
-    if len(counts) < 2:
-        trials, passed = (sum(column) for column in zip(*counts, strict=True))
-        return wilson(passed, trials)
+    """The 95 % interval of `mean_pass_at_k`, by drawing tasks anew; the same for the same seed.
+
+    Where all tasks came out alike, drawing says nothing, and Wilson's interval over the tasks is
+    taken.
+    """
     random = Random(seed)  # noqa: S311  # no secret
     values = [pass_at_k(trials, passed, k) for trials, passed in counts]
+    if len(set(values)) == 1:
+        return wilson(round(values[0] * len(values)), len(values))
     size = len(values)
     means = sorted(sum(random.choices(values, k=size)) / size for _ in range(_RESAMPLES))
     return Interval(low=means[int(0.025 * _RESAMPLES)], high=means[int(0.975 * _RESAMPLES) - 1])

@@ -124,12 +124,17 @@ class TrialStore:
         ]
 
     def add(self, trial: TrialRecord) -> None:
-        """Record a trial, once; one that is there already stays as it is."""
+        """Record a trial, once; one that is there stays as it is, unless it was broken."""
         row = asdict(trial)
         row["reason"], row["broken"] = clean(trial.reason), int(trial.broken)
         columns = ", ".join(row)
         marks = ", ".join("?" for _ in row)
+        same = "run_id = ? AND model_id = ? AND mode = ? AND task = ? AND seed = ?"
         with self._db.atomic():
+            self._db.execute(
+                f"DELETE FROM trials WHERE broken = 1 AND {same}",  # noqa: S608  # own names
+                [trial.run_id, *trial.key],
+            )
             self._db.execute(
                 f"INSERT OR IGNORE INTO trials ({columns}) VALUES ({marks})",  # noqa: S608  # own names
                 list(row.values()),

@@ -32,7 +32,10 @@ def make(task: Path, folder: Path, seed: int) -> None:
     if script is not None:
         _module(script).make(folder, seed)
         return
-    shutil.copytree(task / "environment" / "files", folder, symlinks=True, dirs_exist_ok=True)
+    files = _first(task / "environment" / "files", task / "tests" / "files")
+    if files is None:
+        raise FileNotFoundError(f"{task} has neither make.py nor files/")
+    shutil.copytree(files, folder, symlinks=True, dirs_exist_ok=True)
 
 
 def judge(task: Path, folder: Path, seed: int, result: dict[str, object]) -> str | None:
@@ -53,7 +56,7 @@ def write_reward(path: Path, reason: str | None) -> None:
 
 
 def _first(*paths: Path) -> Path | None:
-    return next((path for path in paths if path.is_file()), None)
+    return next((path for path in paths if path.exists()), None)
 
 
 def _module(path: Path) -> ModuleType:

@@ -1,0 +1,169 @@
+"""A lab run from its first trial to its last: budgets, progress, pause, and going on after a crash.
+
+Each trial is in the store, its trajectory in a file, before the next begins; a run that was killed
+goes on with the trials that are left and its totals are those of a run that was not. Local models
+run one trial at a time, remote ones several. Thread: engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from app.errors import AppError, UsageError
+from app.lab.plan import NOTHING, ORACLE, LabPlan, Progress, Slot, exhausted, progress, slots, spent
+from app.lab.suite import Suite, load_suite, select
+from app.lab.trial import Bench, Finished
+from app.paths import Paths
+from app.settings import Settings
+from app.store.chats import new_id
+from app.store.trials import LabRun, TrialRecord, TrialStore
+
+_AT_ONCE = 4
+Listener = Callable[[Progress], None]
+MakeBench = Callable[[Paths, Settings], Bench]
+
+
+class Lab:
+    """Begins lab runs and goes on with them."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        settings: Settings,
+        store: TrialStore,
+        *,
+        make_bench: MakeBench = Bench,
+    ) -> None:
+        self._paths = paths
+        self._settings = settings
+        self._store = store
+        self._make_bench = make_bench
+
+    def begin(self, plan: LabPlan) -> LabRun:
+        """Record a new run of this plan."""
+        run_id = new_id()
+        return self._store.add_run(run_id, plan.suite, plan.to_json())
+
+    def suite(self, plan: LabPlan, run_id: str, *, trusted: bool = False) -> Suite:
+        """The plan's suite with only its tasks.
+
+        A suite that did not come with Drydock brings scripts, which run with the person's rights:
+        only when `trusted`. Raises: `UsageError`.
+        """
+        unpacked = self._folder(run_id) / "suite"
+        shutil.rmtree(unpacked, ignore_errors=True)
+        unpacked.mkdir(parents=True)
+        suite = load_suite(plan.suite, unpack_to=unpacked)
+        if not suite.trusted and not trusted:
+            raise UsageError(
+                f"The suite {suite.name} did not come with Drydock. Its tasks bring scripts that "
+                "make folders and judge results, and these run with your rights.",
+                hint="Read them, then say --trust-suite.",
+            )
+        return select(suite, plan.tasks)
+
+    async def go_on(
+        self,
+        run_id: str,
+        plan: LabPlan,
+        suite: Suite,
+        listen: Listener,
+        *,
+        here: Sequence[str] = (),
+    ) -> str:
+        """Do the trials that are left; returns why it stopped early, or an empty text.
+
+        `here`: what this machine has of what tasks may need; others are left out. When the task is
+        cancelled the run is paused: nothing that was done is lost.
+        """
+        store = self._store
+        done = [trial for trial in store.of_run(run_id) if not trial.broken]
+        left = slots(plan, _possible(suite, here), {trial.key for trial in done})
+        store.set_status(run_id, "running")
+        listen(progress(done, left, None))
+        why = ""
+        try:
+            async with self._make_bench(self._paths, self._settings) as bench:
+                while left:
+                    why = exhausted(plan.budget, spent(done))
+                    if why:
+                        break
+                    batch = _batch(left)
+                    for finished in await _together(bench, batch, run_id):
+                        trial = await asyncio.to_thread(self._keep, finished)
+                        store.add(trial)
+                        done.append(trial)
+                        left = [slot for slot in left if slot.key != trial.key]
+                        listen(progress(done, left, trial))
+        except asyncio.CancelledError:
+            store.set_status(run_id, "paused")
+            raise
+        store.set_status(run_id, "stopped" if why else "done")
+        return why
+
+    def _folder(self, run_id: str) -> Path:
+        return self._paths.lab / run_id
+
+    def _keep(self, finished: Finished) -> TrialRecord:
+        """Write the trajectory; returns the record that names it."""
+        trial = finished.record
+        name = "_".join(_plain(part) for part in (trial.model_id, trial.mode, trial.task))
+        place = self._folder(trial.run_id) / f"{name}_{trial.seed}.json.gz"
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = place.with_suffix(".new")
+            with gzip.open(unfinished, "wt", encoding="utf-8") as file:
+                json.dump(finished.trajectory, file)
+            unfinished.replace(place)
+        except OSError as error:
+            raise AppError(
+                f"A trajectory could not be kept: {error}.",
+                hint="Free some space on the disk; the run goes on with: drydock eval resume",
+            ) from error
+        return replace(trial, trajectory=place.relative_to(self._paths.lab).as_posix())
+
+
+def read_trajectory(paths: Paths, trial: TrialRecord) -> dict[str, Any] | None:
+    """Everything about a trial; None when it is not here (an import, or deleted)."""
+    if not trial.trajectory:
+        return None
+    with contextlib.suppress(OSError, ValueError, EOFError):
+        with gzip.open(paths.lab / trial.trajectory, "rt", encoding="utf-8") as file:
+            found: object = json.load(file)
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    return None
+
+
+def _plain(text: str) -> str:
+    return "".join(char if char.isalnum() or char in "-." else "-" for char in text)
+
+
+def _possible(suite: Suite, here: Sequence[str]) -> Suite:
+    tasks = tuple(task for task in suite.tasks if set(task.needs) <= set(here))
+    return replace(suite, tasks=tasks)
+
+
+def _batch(left: Sequence[Slot]) -> list[Slot]:
+    """The next trials to do at the same time: of one model, one if it runs on this machine."""
+    first = left[0].model_id
+    if first.startswith("local:") or first in {ORACLE, NOTHING}:
+        return [left[0]]
+    names: dict[str, Slot] = {}
+    for slot in left:
+        if slot.model_id == first:
+            names.setdefault(slot.task.name, slot)
+    return list(names.values())[:_AT_ONCE]
+
+
+async def _together(bench: Bench, batch: Sequence[Slot], run_id: str) -> list[Finished]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(bench.run(slot, run_id)) for slot in batch]
+    return [task.result() for task in tasks]
