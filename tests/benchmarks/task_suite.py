@@ -1,4 +1,4 @@
-"""The tasks of the shipped suite, with their scripts loaded into this process.
+"""The tasks of the shipped suites, with their scripts loaded into this process.
 
 A task is `instruction.md` (what the person says), `environment/make.py` (builds the folder from a
 seed), `tests/verify.py` (decides; None means passed) and `solution/solution.py` (a right program,
@@ -15,7 +15,6 @@ from pathlib import Path
 from types import ModuleType
 
 SUITES = Path(__file__).resolve().parents[2] / "assets" / "suites"
-TASKS_FOLDER = SUITES / "everyday"
 sys.path.insert(0, str(SUITES / "kit"))
 
 from task_folder import Snapshot  # noqa: E402  # the kit is on the path now
@@ -35,16 +34,15 @@ class Task:
 
 def load_tasks(only: Sequence[str] = ()) -> list[Task]:
     """All tasks by name, or those named in `only`; an unknown name is a `ValueError`."""
-    names = sorted(path.parent.name for path in TASKS_FOLDER.glob("*/instruction.md"))
-    if unknown := sorted(set(only) - set(names)):
-        raise ValueError(f"no task is called {unknown[0]!r}; there are: {', '.join(names)}")
-    return [_load(name) for name in names if not only or name in only]
+    folders = {path.parent.name: path.parent for path in sorted(SUITES.glob("*/*/task.toml"))}
+    if unknown := sorted(set(only) - set(folders)):
+        raise ValueError(f"no task is called {unknown[0]!r}; there are: {', '.join(folders)}")
+    return [_load(folder) for name, folder in folders.items() if not only or name in only]
 
 
-def _load(name: str) -> Task:
-    folder = TASKS_FOLDER / name
+def _load(folder: Path) -> Task:
     return Task(
-        name=name,
+        name=folder.name,
         instruction=(folder / "instruction.md").read_text(encoding="utf-8").strip(),
         solution=folder / "solution" / "solution.py",
         make=_module(folder / "environment" / "make.py").make,
