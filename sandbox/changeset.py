@@ -223,12 +223,21 @@ def in_order(changes: Sequence[Change]) -> tuple[Change, ...]:
     return tuple(ordered)
 
 
-def to_json(change_set: ChangeSet) -> dict[str, Any]:
+def to_json(change_set: ChangeSet, *, brief: bool = False) -> dict[str, Any]:
     """A plain dict for `json.dumps`: {"version": 1, "changes": [...]}, field names as in `Change`.
 
-    Names that are not valid Unicode keep their surrogates, which `json` escapes as ASCII.
+    Names that are not valid Unicode keep their surrogates, which `json` escapes as ASCII. `brief`:
+    without what has its default value, for what only `from_json` reads.
     """
-    return {"version": JSON_VERSION, "changes": [change_to_json(c) for c in change_set.changes]}
+    items = [change_to_json(change) for change in change_set.changes]
+    if brief:
+        items = [{k: v for k, v in item.items() if not _is_nothing(v)} for item in items]
+    return {"version": JSON_VERSION, "changes": items}
+
+
+def _is_nothing(value: object) -> bool:
+    """None, False or an empty list: what such a field has by itself. A zero says something."""
+    return value is None or value is False or value == []
 
 
 def from_json(data: dict[str, Any]) -> ChangeSet:
@@ -252,9 +261,10 @@ def change_from_json(data: dict[str, Any]) -> Change:
     """The inverse of `change_to_json`."""
     values = dict(data)
     for name in _BASES:
-        values[name] = Base(**values[name]) if values[name] is not None else None
-    values["depends_on"] = tuple(values["depends_on"])
-    values["evidence"] = tuple(Evidence(**item) for item in values["evidence"])
+        if values.get(name) is not None:
+            values[name] = Base(**values[name])
+    values["depends_on"] = tuple(values.get("depends_on", ()))
+    values["evidence"] = tuple(Evidence(**item) for item in values.get("evidence", ()))
     return Change(**values)
 
 

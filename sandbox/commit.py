@@ -5,7 +5,6 @@ complete and durable before the first touch of the person's files; originals are
 destroyed. Thread: one worker thread; blocks on the disk.
 """
 
-# ruff: noqa: PTH115, PTH123, PTH211
 # Plain `os` calls: disk paths are strings with surrogates, as os gives them.
 
 from __future__ import annotations
@@ -13,22 +12,22 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from sandbox.blobs import CHUNK_BYTES, BlobStore
+from sandbox.blobs import BlobStore
 from sandbox.changeset import Change, ChangeSet, base_to_json, select, to_json
-from sandbox.commit_plan import HELD, SAVED, Draft, Planner, Preparation
+from sandbox.commit_content import copy_entry, write_content
+from sandbox.commit_plan import HELD, SAVED, Draft, Planner
 from sandbox.errors import CommitError
 from sandbox.locks import locked
 from sandbox.resolve import resolved, with_choices
-from sandbox.stage_paths import Boundary, FolderGrant
-from sandbox.transaction import FileSystem, Journal, Place, Plan, Step, Transaction
+from sandbox.stage_paths import Boundary, FolderGrant, divided, parent_of
+from sandbox.transaction import FileSystem, Journal, Place, Plan, Step, Transaction, renamed
 from sandbox.tree import base_of
 from sandbox.verify import Choice, Conflict, Layout, Verifier, conflict
 
@@ -98,7 +97,8 @@ def _roots_of(change_set: ChangeSet, grants: Sequence[FolderGrant]) -> list[str]
     """The granted folders in which something changes."""
     boundary = Boundary(grants)
     paths = {path for c in change_set.changes for path in (c.path, c.final_path)}
-    return sorted({root for path in paths if (root := boundary.root_of(path)) is not None})
+    folders = {parent_of(path) for path in paths} | (paths & set(boundary.roots))
+    return sorted({root for path in folders if (root := boundary.root_of(path)) is not None})
 
 
 def _apply_anywhere(
@@ -182,7 +182,7 @@ def _apply(
         watched=tuple(item["before"] for item in times),
         facts={
             "number": 1,
-            "changes": to_json(change_set),
+            "changes": to_json(change_set, brief=True),
             "folder_times": times,
             "roots": _roots_of(change_set, grants),
             "repeatable": not any(item.kind == "copy" for item in draft.preparations),
@@ -191,7 +191,8 @@ def _apply(
 
     def finish(steps: tuple[Step, ...]) -> dict[str, Any]:
         _reset_hold_parents(passing, steps, times, fs)
-        return {"states": states(change_set.changes), "folder_times": present_times(times)}
+        known = states(change_set.changes, renamed(steps))
+        return {"states": known, "folder_times": present_times(times)}
 
     journal = Journal(undo_folder / COMMIT_JOURNAL, fs)
     Transaction(journal, fs).run(plan, lambda: _prepare(draft, blobs, fs), finish)
@@ -206,128 +207,11 @@ def _prepare(draft: Draft, blobs: BlobStore, fs: FileSystem) -> None:
                 mode = item.change.mode if item.change.mode is not None else 0o755
                 fs.chmod(item.path, mode | 0o700)
             case "content":
-                _write_content(item, blobs, fs)
+                write_content(item, blobs, fs)
             case "copy" | "saved":
                 copy_entry(item.origin or item.change.path, item.path, item.skip, fs)
-    for folder in {os.path.split(item.path)[0] for item in draft.preparations}:
+    for folder in {parent_of(item.path) for item in draft.preparations}:
         fs.sync_folder(folder)
-
-
-def _write_content(item: Preparation, blobs: BlobStore, fs: FileSystem) -> None:
-    """New content with its mode, time and (of a file that was there) extended attributes."""
-    change = item.change
-    handle = os.open(item.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        if change.source is not None:
-            with open(change.source, "rb") as source:
-                _copy_range(source, handle, change.prefix_bytes, fs)
-        if change.blob is not None:
-            with blobs.open(change.blob) as source:
-                _copy_range(source, handle, os.fstat(source.fileno()).st_size, fs)
-        if change.size_after not in (None, os.fstat(handle).st_size):
-            raise OSError(errno.EIO, "The staged content is damaged", change.final_path)
-        fs.fsync(handle)
-    finally:
-        os.close(handle)
-    mode = change.mode
-    if change.base is not None:
-        _copy_attributes(change.path, item.path, change.base.mode)
-        mode = stat.S_IMODE(change.base.mode) if mode is None else mode
-    fs.chmod(item.path, mode if mode is not None else 0o644)
-    if change.mtime_ns is not None:
-        fs.utime(item.path, change.mtime_ns)
-
-
-def _copy_range(source: BinaryIO, handle: int, size_bytes: int, fs: FileSystem) -> None:
-    """Append the first `size_bytes` of `source`; holes stay holes, blocks are shared if they can.
-
-    OSError when the source is shorter.
-    """
-    start = os.lseek(handle, 0, os.SEEK_CUR)
-    if os.fstat(source.fileno()).st_size < size_bytes:
-        raise OSError(errno.EIO, "The file became shorter while it was read", source.name)
-    at = 0
-    while at < size_bytes:
-        at, end = _next_data(source.fileno(), at, size_bytes)
-        if at < end:
-            os.lseek(handle, start + at, os.SEEK_SET)
-            _copy_data(source, handle, at, end, fs)
-        at = end
-    if size_bytes and os.fstat(handle).st_size < start + size_bytes:
-        os.ftruncate(handle, start + size_bytes)
-    os.lseek(handle, start + size_bytes, os.SEEK_SET)
-
-
-def _next_data(source: int, at: int, size_bytes: int) -> tuple[int, int]:
-    """Where the next data from `at` on begins and ends; all of it where holes are not told."""
-    if not hasattr(os, "SEEK_DATA"):
-        return at, size_bytes
-    try:
-        begin = os.lseek(source, at, os.SEEK_DATA)
-        end = os.lseek(source, begin, os.SEEK_HOLE)
-    except OSError as error:
-        return (size_bytes if error.errno == errno.ENXIO else at), size_bytes
-    return min(begin, size_bytes), min(end, size_bytes)
-
-
-def _copy_data(source: BinaryIO, handle: int, at: int, end: int, fs: FileSystem) -> None:
-    """Copy bytes `at` to `end`; by the file system itself where it can."""
-    if hasattr(os, "copy_file_range"):
-        with contextlib.suppress(OSError):
-            while at < end:
-                count = os.copy_file_range(source.fileno(), handle, end - at, offset_src=at)
-                if count == 0:
-                    break
-                at += count
-    source.seek(at)
-    while at < end:
-        chunk = source.read(min(CHUNK_BYTES, end - at))
-        if not chunk:
-            raise OSError(errno.EIO, "The file became shorter while it was read", source.name)
-        view = memoryview(chunk)
-        while view:
-            view = view[fs.write(handle, bytes(view)) :]
-        at += len(chunk)
-
-
-def copy_entry(origin: str, target: str, skip: frozenset[str], fs: FileSystem) -> None:
-    """Copy a file, a link or a folder with modes, times and attributes; `skip`: paths to leave."""
-    st = os.lstat(origin)
-    if stat.S_ISLNK(st.st_mode):
-        os.symlink(os.readlink(origin), target)
-        fs.utime(target, st.st_mtime_ns)
-        return
-    if stat.S_ISDIR(st.st_mode):
-        fs.mkdir(target)
-        with os.scandir(origin) as listing:
-            names = sorted(item.name for item in listing)
-        for name in names:
-            if f"{origin}/{name}" not in skip:
-                copy_entry(f"{origin}/{name}", f"{target}/{name}", skip, fs)
-    elif stat.S_ISREG(st.st_mode):
-        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with open(origin, "rb") as source:
-                _copy_range(source, handle, st.st_size, fs)
-            fs.fsync(handle)
-        finally:
-            os.close(handle)
-    else:
-        raise OSError(errno.EINVAL, "A socket, device or pipe cannot be copied", origin)
-    _copy_attributes(origin, target, st.st_mode)
-    fs.chmod(target, stat.S_IMODE(st.st_mode))
-    fs.utime(target, st.st_mtime_ns)
-
-
-def _copy_attributes(origin: str, target: str, mode: int) -> None:
-    """Owner and extended attributes, as far as this user may set them."""
-    if not stat.S_ISLNK(mode):
-        with contextlib.suppress(OSError):
-            shutil.copystat(origin, target)
-    st = os.lstat(origin)
-    if hasattr(os, "chown") and (st.st_uid, st.st_gid) != (os.getuid(), os.getgid()):
-        with contextlib.suppress(OSError):
-            os.chown(target, st.st_uid, st.st_gid)
 
 
 def _folder_times(changes: Sequence[Change], passing: Sequence[str]) -> list[dict[str, Any]]:
@@ -335,14 +219,14 @@ def _folder_times(changes: Sequence[Change], passing: Sequence[str]) -> list[dic
     layout = Layout(changes)
     after = {c.path: c.target for c in changes if c.kind == "move"}
     gone = {c.path for c in changes if c.kind == "rmdir"}
-    touched = {os.path.split(hold)[0] for hold in passing} | gone
+    touched = {parent_of(hold) for hold in passing} | gone
     for change in changes:
         if change.kind in ("move", "delete", "rmdir", "modify"):
-            touched.add(os.path.split(change.path)[0])
+            touched.add(parent_of(change.path))
         if change.kind in ("move", "create", "mkdir", "modify"):
             place = layout.before(change.final_path)
             if place is not None:
-                touched.add(os.path.split(place)[0])
+                touched.add(parent_of(place))
     touched |= {c.path for c in changes if c.kind == "move" and c.base and c.base.kind == "folder"}
     times: list[dict[str, Any]] = []
     for folder in sorted(touched):
@@ -361,7 +245,7 @@ def _follow(path: str, moves: dict[str, str | None]) -> str:
         target = moves.get(at)
         if target is not None:
             return target + rest
-        at, name = os.path.split(at)
+        at, name = divided(at)
         rest = f"/{name}{rest}"
     return path
 
@@ -379,22 +263,36 @@ def _reset_hold_parents(
     passing: Sequence[str], steps: Sequence[Step], times: list[dict[str, Any]], fs: FileSystem
 ) -> None:
     """A folder in which only our holding folder came and went keeps its time."""
-    own = {os.path.split(hold)[0] for hold in passing}
-    used = {os.path.split(p)[0] for s in steps if isinstance(s, Place) for p in (s.src, s.dst)}
+    own = {parent_of(hold) for hold in passing}
+    used = {parent_of(p) for s in steps if isinstance(s, Place) for p in (s.src, s.dst)}
     for item in times:
         if item["before"] in own - used and item["after"] == item["before"]:
             with contextlib.suppress(OSError):
                 fs.utime(item["before"], item["mtime_ns"])
 
 
-def states(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
-    """How each entry that is there afterwards looks, by change id."""
+def states(changes: Sequence[Change], moved: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """How each entry that is there afterwards looks, by change id.
+
+    `moved`: ids of those that were renamed and not copied. A file that only moved looks as it was
+    verified: had something else changed it in between, it would not be what was approved, and
+    undo has to see that.
+    """
     found: dict[str, dict[str, Any]] = {}
     for change in changes:
-        if change.kind not in ("delete", "rmdir"):
+        if change.base is not None and change.id in moved and only_moves(change):
+            found[change.id] = base_to_json(change.base)
+        elif change.kind not in ("delete", "rmdir"):
             with contextlib.suppress(PermissionError):  # in a folder that was just closed
                 found[change.id] = base_to_json(base_of(os.lstat(change.final_path)))
     return found
+
+
+def only_moves(change: Change) -> bool:
+    """Whether a file keeps everything but its path."""
+    stays_same = not change.modified and change.mode is None and change.mtime_ns is None
+    is_file = change.base is not None and change.base.kind == "file"
+    return change.kind == "move" and stays_same and is_file
 
 
 def explained(error: OSError) -> CommitError:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sandbox.changeset import Change
-from sandbox.stage_paths import Boundary
+from sandbox.stage_paths import Boundary, parent_of
 from sandbox.transaction import Meta, Place, Step
 from sandbox.verify import Layout
 
@@ -75,6 +75,7 @@ class Planner:
         self._own_device = -1 if apart else os.stat(undo_folder).st_dev
         self._stable: dict[str, bool] = {}
         self._device: dict[str, int] = {}
+        self._lies_on: dict[str, int] = {}
         self._ready: dict[str, str] = {}
         self._near: dict[int, str] = {}
         self._opened: dict[str, int] = {}
@@ -110,7 +111,7 @@ class Planner:
         return [(change, waiting) for change, waiting in halves if waiting is not None]
 
     def _make_at_once(self, change: Change) -> bool:
-        folder = os.path.split(change.path)[0]
+        folder = parent_of(change.path)
         if not self._is_stable(folder) or os.path.lexists(change.path):
             return False
         self._arrive(change, None)
@@ -133,7 +134,7 @@ class Planner:
             return Place(change=change.id, src=copy, dst=change.target)
         inode = change.base.inode if change.base else 0
         place = Place(change=change.id, src=change.path, dst=change.target, inode=inode)
-        folder = os.path.split(change.target)[0]
+        folder = parent_of(change.target)
         is_free = not os.path.lexists(change.target) or change.replaces == change.target
         if self._is_stable(folder) and is_free:
             self.draft.steps.append(self._keeping(place, change))
@@ -236,7 +237,7 @@ class Planner:
         if known is None:
             is_root = folder in self._boundary.roots
             stays = folder not in self._layout.leaving and os.path.isdir(folder)
-            known = stays and (is_root or self._is_stable(os.path.split(folder)[0]))
+            known = stays and (is_root or self._is_stable(parent_of(folder)))
             self._stable[folder] = known
         return known
 
@@ -264,20 +265,24 @@ class Planner:
             return f"{self._undo_folder}/{HELD}"
         top = self._near[device]
         while top not in self._boundary.roots:
-            above = _parent(top)
+            above = parent_of(top)
             if os.stat(above).st_dev != device:
                 break
             top = above
         return f"{top}/.drydock-{self._token}"
 
     def _device_of(self, change: Change) -> int:
-        device = change.base.device if change.base else self._device_at(change.path)
-        self._near.setdefault(device, os.path.split(change.path)[0])
+        """The device that an entry lies on: that of its folder, since a mount cannot move."""
+        folder = parent_of(change.path)
+        device = self._lies_on.get(folder)
+        if device is None:
+            device = self._lies_on[folder] = os.stat(folder).st_dev
+            self._near.setdefault(device, folder)
         return device
 
     def _device_at(self, final_path: str) -> int:
         """The device on which an entry at `final_path` will be."""
-        folder = os.path.split(final_path)[0]
+        folder = parent_of(final_path)
         if folder not in self._device:
             now = self._layout.before(folder)
             if folder in self._boundary.roots:
@@ -289,10 +294,6 @@ class Planner:
                 self._near.setdefault(device, now)
                 self._device[folder] = device
         return self._device[folder]
-
-
-def _parent(path: str) -> str:
-    return os.path.split(path)[0]
 
 
 def _final_depth(change: Change) -> int:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from sandbox.errors import CommitError
+from sandbox.stage_paths import parent_of
 
 if sys.platform == "win32":
     import msvcrt
@@ -79,7 +80,7 @@ def _try_all(wanted: list[str], held: list[int]) -> str | None:
 
 
 def _parents(folder: str) -> Iterator[str]:
-    while (above := os.path.split(folder)[0]) != folder:
+    while (above := parent_of(folder)) != folder:
         folder = above
         yield folder
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.changeset import Base, Change, ChangeSet, base_to_json
-from sandbox.commit import states, verified
+from sandbox.commit import only_moves, states, verified
 from sandbox.errors import CommitError
 from sandbox.reversal import Done, locked_latest, turn_back
 from sandbox.stage_paths import FolderGrant
-from sandbox.transaction import FileSystem
+from sandbox.transaction import FileSystem, renamed
 from sandbox.verify import Conflict
 
 
@@ -50,10 +50,18 @@ def redo(
     return RedoReport(applied=kept, conflicts=conflicts)
 
 
-def bases_of(changes: Sequence[Change]) -> dict[str, dict[str, Any]]:
-    """How what `changes` work on looks on the disk now, by change id: for `redo` to find again."""
+def bases_of(changes: Sequence[Change], done: Done) -> dict[str, dict[str, Any]]:
+    """How what `changes` work on looks on the disk now, by change id: for `redo` to find again.
+
+    `done`: what was just taken back; a file that only moved is as it was seen before that.
+    """
+    states = done.after["states"]
+    moved = renamed(done.steps)
     found: dict[str, dict[str, Any]] = {}
     for change in changes:
+        if change.id in moved and only_moves(change):
+            found[change.id] = {"base": states[change.id], "target_base": None}
+            continue
         found[change.id] = {
             "base": _present(change.path, change.base),
             "target_base": _present(change.replaces, change.target_base),

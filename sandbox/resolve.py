@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Literal
 
 from sandbox.changeset import Base, Change, ChangeSet, select
+from sandbox.stage_paths import divided, parent_of
 from sandbox.tree import base_of
 from sandbox.verify import Choice, Conflict, Layout, difference
 
@@ -146,7 +147,7 @@ def _both(change: Change, problem: Conflict, layout: Layout, taken: set[str]) ->
 def _made_anew(change: Change, path: str, layout: Layout) -> Change | None:
     """The new content as a file of its own at `path`; None where its folder is gone."""
     place = layout.before(path)
-    if place is not None and not os.path.isdir(os.path.split(place)[0]):  # noqa: PTH112 - surrogates
+    if place is not None and not os.path.isdir(parent_of(place)):  # noqa: PTH112 - surrogates
         return None
     before = stat.S_IMODE(change.base.mode) if change.base is not None else None
     return replace(
@@ -172,7 +173,7 @@ def _has_content(change: Change) -> bool:
 
 def _free_name(path: str, layout: Layout, taken: set[str]) -> str:
     """`path` with a number before its ending, where nothing is and nothing will be."""
-    folder, name = os.path.split(path)
+    folder, name = divided(path)
     stem, dot, ending = name.rpartition(".")
     if not stem:
         stem, dot, ending = name, "", ""

@@ -26,13 +26,14 @@ from sandbox.commit import (
     COMMIT_JOURNAL,
     REDO_JOURNAL,
     UNDO_JOURNAL,
-    copy_entry,
     explained,
     present_times,
     recover,
 )
+from sandbox.commit_content import copy_entry
 from sandbox.commit_plan import HELD, SAVED
 from sandbox.locks import locked
+from sandbox.stage_paths import divided, parent_of
 from sandbox.transaction import (
     FileSystem,
     Journal,
@@ -218,24 +219,39 @@ def _run(
         steps=tuple(steps),
         holds=way.holds,
         lasting=(way.saves_folder,) if savings else (),
-        watched=tuple(item["before"] for item in times if item["before"] is not None),
+        watched=(
+            *(item["before"] for item in times if item["before"] is not None),
+            *_folders_that_move(steps, way.facts["changes"]["changes"]),
+        ),
         facts={**way.facts, "repeatable": repeatable},
     )
     name = REDO_JOURNAL if way.facts["number"] % 2 else UNDO_JOURNAL
     Transaction(Journal(undo_folder / name, fs), fs).run(plan, prepare, finish)
 
 
+def _folders_that_move(steps: Sequence[Step], raw: Sequence[dict[str, Any]]) -> list[str]:
+    """The folders that come from elsewhere, as they are called before."""
+    ids = {
+        item["id"]
+        for item in raw
+        if item["kind"] in ("mkdir", "rmdir") or item.get("base", {}).get("kind") == "folder"
+    }
+    return [step.src for step in steps if isinstance(step, Place) and step.change in ids]
+
+
 def _with_savings(
     way: _Way, kept: Sequence[Change], *, again: bool
 ) -> tuple[tuple[Step, ...], tuple[_Saving, ...]]:
     """The steps, those that put something aside in a passing folder with a copy that lasts."""
+    if not way.holds:
+        return way.steps, ()
     by_id = {change.id: change for change in kept}
     goes_on = {step.src for step in way.steps if isinstance(step, Place)}
     steps: list[Step] = []
     savings: list[_Saving] = []
     met: set[str] = set()
     for step in way.steps:
-        is_aside = isinstance(step, Place) and os.path.split(step.dst)[0] in way.holds
+        is_aside = isinstance(step, Place) and parent_of(step.dst) in way.holds
         if not isinstance(step, Place) or not is_aside or step.dst in goes_on:
             steps.append(step)
             continue
@@ -305,7 +321,7 @@ def _reversed_meta(step: Meta) -> Meta:
 
 def _without_token(hold: str) -> str:
     """`/folder/.drydock-TOKEN...` without the tokens of former transactions."""
-    folder, name = os.path.split(hold)
+    folder, name = divided(hold)
     return f"{folder}/{'-'.join(name.split('-')[:1])}"
 
 
@@ -319,7 +335,7 @@ def _renamed(step: Step, renamed: dict[str, str]) -> Step:
 
 
 def _in_hold(path: str, renamed: dict[str, str]) -> str:
-    folder, name = os.path.split(path)
+    folder, name = divided(path)
     return f"{renamed[folder]}/{name}" if folder in renamed else path
 
 

@@ -140,6 +140,17 @@ def is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder if folder == "/" else folder + "/")
 
 
+def parent_of(path: str) -> str:
+    """The folder that holds `path`, which is absolute and normalised; a top folder holds itself."""
+    folder = path[: path.rfind("/")]
+    return folder if folder and folder[-1] != ":" else path[: path.rfind("/") + 1]
+
+
+def divided(path: str) -> tuple[str, str]:
+    """The folder that holds `path`, and its name there."""
+    return parent_of(path), path[path.rfind("/") + 1 :]
+
+
 def relative_parts(path: str, folder: str) -> list[str]:
     """The names that lead from `folder` to `path`, which is within it."""
     return [name for name in path[len(folder) :].split("/") if name]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.errors import HalfDoneError
+from sandbox.stage_paths import parent_of
 
 JOURNAL_VERSION = 1
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EACCES)
@@ -162,8 +163,8 @@ class Plan:
     """All that a transaction will do, written down before the first touch.
 
     `holds`: folders that exist only while it runs; `lasting`: folders that are made too and stay
-    once it is done; `watched`: further folders whose times a way back has to restore, as they are
-    called before; `facts`: what the maker of the plan wants back.
+    once it is done; `watched`: further folders whose times a way back has to restore, those that
+    move themselves among them, as they are called before; `facts`: what the maker wants back.
     """
 
     steps: tuple[Step, ...]
@@ -238,7 +239,7 @@ class Transaction:
     def clean_up(self, holds: Iterable[str]) -> None:
         """Remove the holding folders, with no trace in the times around them; close the journal."""
         for hold in holds:
-            around = os.path.split(hold)[0]
+            around = parent_of(hold)
             mtime_ns = os.lstat(around).st_mtime_ns
             if remove_tree(hold, self._fs):
                 self._fs.utime(around, mtime_ns)
@@ -312,11 +313,18 @@ class Transaction:
             self._fs.utime(step.path, mtime_ns)
 
     def _sync(self, steps: Sequence[Step]) -> None:
-        folders = {
-            os.path.split(p)[0] for s in steps if isinstance(s, Place) for p in (s.src, s.dst)
-        }
+        folders = {parent_of(p) for s in steps if isinstance(s, Place) for p in (s.src, s.dst)}
         for folder in sorted(folders):
             self._fs.sync_folder(folder)
+
+
+def renamed(steps: Iterable[Step]) -> set[str]:
+    """The changes (by id) that are one rename of one entry, and no copy."""
+    found: dict[str, bool] = {}
+    for step in steps:
+        is_plain = isinstance(step, Place) and step.keep is None and step.saved is None
+        found[step.change] = is_plain and step.change not in found
+    return {change for change, is_plain in found.items() if is_plain}
 
 
 def read_steps(records: dict[str, dict[str, Any]]) -> tuple[Step, ...]:
@@ -331,7 +339,7 @@ def read_steps(records: dict[str, dict[str, Any]]) -> tuple[Step, ...]:
 def _step_to_json(step: Step) -> dict[str, Any]:
     """A step as a plain dict; many thousands of them are written, so not by `asdict`."""
     names = _PLACE_FIELDS if isinstance(step, Place) else _META_FIELDS
-    return {name: getattr(step, name) for name in names}
+    return {name: value for name in names if (value := getattr(step, name)) is not None}
 
 
 def remove_tree(path: str, fs: FileSystem) -> bool:
@@ -355,9 +363,9 @@ def _folder_times(plan: Plan) -> dict[str, int]:
     """The times (ns) of the folders that the plan touches, as they are before it."""
     places = [step for step in plan.steps if isinstance(step, Place)]
     paths = {path for step in places for path in (step.src, step.dst)}
-    folders = {os.path.split(path)[0] for path in (*paths, *plan.holds)}
+    folders = {parent_of(path) for path in (*paths, *plan.holds)}
     times: dict[str, int] = {}
-    for path in sorted({*folders, *plan.watched, *(step.src for step in places)}):
+    for path in sorted({*folders, *plan.watched}):
         with contextlib.suppress(OSError):
             st = os.lstat(path)
             if stat.S_ISDIR(st.st_mode):

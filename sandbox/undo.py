@@ -18,7 +18,7 @@ from sandbox.changeset import Base, Change
 from sandbox.errors import CommitError
 from sandbox.redo import bases_of
 from sandbox.reversal import Done, locked_latest, turn_back
-from sandbox.stage_paths import is_within
+from sandbox.stage_paths import divided, is_within
 from sandbox.transaction import FileSystem
 from sandbox.verify import Conflict, ConflictReason, conflict, difference
 
@@ -44,7 +44,7 @@ def undo(undo_folder: Path, *, fs: FileSystem | None = None) -> UndoReport:
         conflicts = _Obstacles(done.changes, states).find()
         kept = tuple(change for change in done.changes if change.id not in conflicts)
         if kept:
-            turn_back(undo_folder, done, kept, lambda: {"bases": bases_of(kept)}, fs)
+            turn_back(undo_folder, done, kept, lambda: {"bases": bases_of(kept, done)}, fs)
     in_order = (conflicts[change.id] for change in done.changes if change.id in conflicts)
     return UndoReport(restored=kept, conflicts=tuple(in_order))
 
@@ -70,6 +70,7 @@ class _Obstacles:
         self._moves = {c.path: c.target for c in changes if c.kind == "move" and c.target}
         self._removed = {c.path for c in changes if c.kind == "rmdir"}
         self._found: dict[str, Conflict] = {}
+        self._folders: dict[str, str | None] = {}
 
     def find(self) -> dict[str, Conflict]:
         """Conflicts by change id, those that follow from others included."""
@@ -136,13 +137,15 @@ class _Obstacles:
         None when its folder was deleted: what has that name since is another folder, and whether
         the old one can come back is decided for the folder.
         """
-        at, name = os.path.split(path)
-        rest = f"/{name}"
-        while at != "/" and at:
-            if at in self._removed:
-                return None
-            if at in self._moves:
-                return self._moves[at] + rest
-            at, name = os.path.split(at)
-            rest = f"/{name}{rest}"
-        return path
+        folder, name = divided(path)
+        if folder == path:
+            return path
+        if folder not in self._folders:
+            self._folders[folder] = self._folder_now(folder)
+        now = self._folders[folder]
+        return None if now is None else f"{now}/{name}" if now != "/" else path
+
+    def _folder_now(self, folder: str) -> str | None:
+        if folder in self._removed:
+            return None
+        return self._moves[folder] if folder in self._moves else self._now(folder)

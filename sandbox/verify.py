@@ -19,7 +19,7 @@ from typing import Literal
 from sandbox.blobs import CHUNK_BYTES
 from sandbox.changeset import Base, Change
 from sandbox.disk_names import NameRules, rules_of
-from sandbox.stage_paths import Boundary, FolderGrant
+from sandbox.stage_paths import Boundary, FolderGrant, divided, parent_of
 from sandbox.tree import base_of
 
 ConflictReason = Literal[
@@ -86,7 +86,7 @@ class Layout:
 
     def before(self, final_path: str) -> str | None:
         """The disk's present path for a place; None inside a folder that does not exist yet."""
-        folder, name = os.path.split(final_path)
+        folder, name = divided(final_path)
         if folder == final_path:
             return final_path
         now = self._now(folder)
@@ -167,7 +167,7 @@ class Verifier:
         return first
 
     def _key(self, final_path: str) -> str:
-        folder, name = os.path.split(final_path)
+        folder, name = divided(final_path)
         return f"{folder}/{self._rules_at(final_path).key(name)}"
 
     def _leaves(self, change: Change, place: str) -> bool:
@@ -177,14 +177,14 @@ class Verifier:
         rules = self._rules_at(change.final_path)
         if not rules.folds_case and not rules.folds_forms:
             return False
-        folder, name = os.path.split(place)
+        folder, name = divided(place)
         key = rules.key(name)
-        splits = (os.path.split(gone) for gone in self._layout.leaving)
+        splits = (divided(gone) for gone in self._layout.leaving)
         return any(at == folder and rules.key(other) == key for at, other in splits)
 
     def _rules_at(self, final_path: str) -> NameRules:
         """The rules of the folder, as it is now or of the nearest above it that is there."""
-        folder = os.path.split(final_path)[0]
+        folder = parent_of(final_path)
         if folder not in self._rules:
             now = self._layout.before(folder)
             if folder in self._boundary.roots:
@@ -211,7 +211,7 @@ class Verifier:
             return False
         if place is None:
             return True
-        folder = os.path.split(place)[0]
+        folder = parent_of(place)
         if folder not in self._real:
             self._real[folder] = os.path.realpath(folder) == folder
         return self._real[folder]

@@ -30,13 +30,14 @@ from sandbox.reversal import latest  # noqa: E402
 from sandbox.stage import Stage  # noqa: E402
 from sandbox.transaction import FileSystem  # noqa: E402
 from sandbox.undo import undo  # noqa: E402
+from tests.sandbox.everything import everything, everything_in  # noqa: E402
 from tests.sandbox.faults import FaultyFileSystem  # noqa: E402
 from tests.sandbox.trees import Yard, make_yard, picture  # noqa: E402
 
 MOVES = 10_000
 EDITS = 1_000
 ROUNDS = 3
-MANY = 84
+MANY = 150
 ASPECTS = ("commit", "undo", "redo")
 
 
@@ -156,38 +157,6 @@ class DeadlyFileSystem(FaultyFileSystem):
         return None
 
 
-FILES: dict[str, bytes | str | None] = {
-    "a/x": "ax",
-    "a/in/y": "ay",
-    "b/x": "bx",
-    "one": "1",
-    "two": "2",
-    "over": "o",
-    "shut/s": "s",
-    **{f"many/{n:02}": f"{n}" for n in range(MANY)},
-}
-
-
-def everything(stage: Stage) -> None:
-    """All kinds of change, many of them in each other's way."""
-    stage.rename("one", "aside")
-    stage.rename("two", "one")
-    stage.rename("aside", "two")
-    stage.append_bytes("two", b"+")
-    stage.rename("a", "new/a")
-    stage.write_bytes("new/a/x", b"edited")
-    stage.rename("new/a/in/y", "over")
-    stage.rmtree("b")
-    stage.write_bytes("b", b"a file now")
-    stage.chmod("new", 0o500)
-    stage.utime("one", 77)
-    stage.chmod("shut", 0o555)
-    for number in range(0, MANY, 3):
-        stage.rename(f"many/{number:02}", f"sorted/{number % 2}/{number:02}")
-        stage.write_bytes(f"many/{number + 1:02}", b"edited")
-        stage.unlink(f"many/{number + 2:02}")
-
-
 def act(yard: Yard, aspect: str, fs: FileSystem) -> None:
     match aspect:
         case "commit":
@@ -200,8 +169,8 @@ def act(yard: Yard, aspect: str, fs: FileSystem) -> None:
 
 def ready(home: Path, aspect: str) -> Yard:
     """A yard in the state in which `aspect` is next."""
-    yard = make_yard(home, FILES)
-    everything(yard.stage)
+    yard = make_yard(home, everything_in(MANY))
+    everything(yard.stage, MANY)
     for step in ASPECTS[: ASPECTS.index(aspect)]:
         act(yard, step, FileSystem())
     return yard

@@ -15,28 +15,13 @@ import pytest
 
 from sandbox.commit import recover
 from sandbox.errors import CommitError
-from sandbox.stage import Stage
 from sandbox.undo import undo
+from tests.sandbox.everything import everything, everything_in
 from tests.sandbox.faults import CrossDeviceFileSystem, FaultyFileSystem, Killed
 from tests.sandbox.trees import Yard, make_yard, picture
 
 STRIDE = int(os.environ.get("DRYDOCK_KILL_STRIDE", "4"))  # 1 for every call
-FILES = {"a/x": "ax", "a/in/y": "ay", "b/x": "bx", "one": "1", "two": "2", "over": "o"}
-
-
-def everything(stage: Stage) -> None:
-    """One of each kind of change, some of them in each other's way."""
-    stage.rename("one", "aside")
-    stage.rename("two", "one")
-    stage.rename("aside", "two")
-    stage.append_bytes("two", b"+")
-    stage.rename("a", "new/a")
-    stage.write_bytes("new/a/x", b"edited")
-    stage.rename("new/a/in/y", "over")
-    stage.rmtree("b")
-    stage.write_bytes("b", b"a file now")
-    stage.chmod("new", 0o500)
-    stage.utime("one", 77)
+FILES = everything_in(0)
 
 
 def yards(tmp_path: Path) -> Callable[[], Yard]:
@@ -189,7 +174,8 @@ def test_a_process_killed_for_real_is_recovered_by_the_next(tmp_path: Path, at: 
         """
         import os, signal, sys
         from pathlib import Path
-        from tests.sandbox.faults import FaultyFileSystem
+        from tests.sandbox.everything import everything, everything_in
+from tests.sandbox.faults import FaultyFileSystem
         from tests.sandbox.test_commit_crash import FILES, everything
         from tests.sandbox.trees import make_yard
 
@@ -199,7 +185,7 @@ def test_a_process_killed_for_real_is_recovered_by_the_next(tmp_path: Path, at: 
                     os.kill(os.getpid(), signal.SIGKILL)
                 return super()._call(name, real)
 
-        yard = make_yard(Path(sys.argv[1]), FILES)
+        yard = make_yard(Path(sys.argv[1]), everything_in(0))
         everything(yard.stage)
         yard.commit(fs=Deadly())
         """
