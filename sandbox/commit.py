@@ -22,12 +22,21 @@ from typing import Any
 from sandbox.blobs import BlobStore
 from sandbox.changeset import Change, ChangeSet, base_to_json, select, to_json
 from sandbox.commit_content import copy_entry, write_content
-from sandbox.commit_plan import HELD, SAVED, Draft, Planner
-from sandbox.errors import CommitError
+from sandbox.commit_faults import explained, faulted, left_after
+from sandbox.commit_plan import HELD, SAVED, Draft, Planner, Preparation
 from sandbox.locks import locked
 from sandbox.resolve import resolved, with_choices
 from sandbox.stage_paths import Boundary, FolderGrant, divided, parent_of
-from sandbox.transaction import FileSystem, Journal, Place, Plan, Step, Transaction, renamed
+from sandbox.transaction import (
+    ChangeFaultError,
+    FileSystem,
+    Journal,
+    Place,
+    Plan,
+    Step,
+    Transaction,
+    renamed,
+)
 from sandbox.tree import base_of
 from sandbox.verify import Choice, Conflict, Layout, Verifier, conflict
 
@@ -63,13 +72,15 @@ def commit(
     grants: Sequence[FolderGrant],
     choices: Mapping[str, Choice] | None = None,
     whole: bool = False,
+    keep: bool = False,
     fs: FileSystem | None = None,
 ) -> CommitReport:
     """Apply `change_set`; items that the disk no longer fits, and their dependents, are left out.
 
     `undo_folder`: this turn's own, new or empty; `choices`: by change id, for such items; `whole`:
-    apply nothing while an item is left without a choice. CommitError when nothing was applied
-    because of a fault (disk full, no permission, ...): everything is as before.
+    apply nothing while an item is left without a choice. A fault of the disk (full, no permission,
+    ...) takes everything back and is raised as a CommitError; with `keep`, what can be applied is,
+    and the rest is named among the conflicts.
     """
     fs = fs or FileSystem()
     undo_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,13 +95,19 @@ def commit(
             fitting, conflicts = verified(wanted, grants)
         if conflicts and whole:
             fitting = ChangeSet()
-        if fitting.changes:
+        faults: list[Conflict] = []
+        while fitting.changes:
             try:
                 _apply_anywhere(fitting, blobs, undo_folder, grants, fs)
+                break
             except OSError as error:
-                raise explained(error) from error
+                rest = left_after(fitting, error) if keep else None
+                if rest is None:
+                    raise explained(error) from error
+                faults.extend(faulted(fitting, rest, error))
+                fitting = rest
     undo = UndoRecord(folder=undo_folder)
-    return CommitReport(applied=fitting.changes, conflicts=conflicts, undo=undo)
+    return CommitReport(applied=fitting.changes, conflicts=(*conflicts, *faults), undo=undo)
 
 
 def _roots_of(change_set: ChangeSet, grants: Sequence[FolderGrant]) -> list[str]:
@@ -201,17 +218,24 @@ def _apply(
 def _prepare(draft: Draft, blobs: BlobStore, fs: FileSystem) -> None:
     """Fill the holding folders, durably."""
     for item in draft.preparations:
-        match item.kind:
-            case "folder":
-                fs.mkdir(item.path)
-                mode = item.change.mode if item.change.mode is not None else 0o755
-                fs.chmod(item.path, mode | 0o700)
-            case "content":
-                write_content(item, blobs, fs)
-            case "copy" | "saved":
-                copy_entry(item.origin or item.change.path, item.path, item.skip, fs)
+        try:
+            _make_ready(item, blobs, fs)
+        except OSError as error:
+            raise ChangeFaultError(error, item.change.id) from error
     for folder in {parent_of(item.path) for item in draft.preparations}:
         fs.sync_folder(folder)
+
+
+def _make_ready(item: Preparation, blobs: BlobStore, fs: FileSystem) -> None:
+    match item.kind:
+        case "folder":
+            fs.mkdir(item.path)
+            mode = item.change.mode if item.change.mode is not None else 0o755
+            fs.chmod(item.path, mode | 0o700)
+        case "content":
+            write_content(item, blobs, fs)
+        case "copy" | "saved":
+            copy_entry(item.origin or item.change.path, item.path, item.skip, fs)
 
 
 def _folder_times(changes: Sequence[Change], passing: Sequence[str]) -> list[dict[str, Any]]:
@@ -293,20 +317,3 @@ def only_moves(change: Change) -> bool:
     stays_same = not change.modified and change.mode is None and change.mtime_ns is None
     is_file = change.base is not None and change.base.kind == "file"
     return change.kind == "move" and stays_same and is_file
-
-
-def explained(error: OSError) -> CommitError:
-    """A fault in the person's words, with what to do."""
-    name = f" ({error.filename})" if error.filename else ""
-    hints = {
-        errno.ENOSPC: "Free some space on the disk, then approve again.",
-        errno.EDQUOT: "Free some space in your quota, then approve again.",
-        errno.EACCES: "Check the permissions of the folder, then approve again.",
-        errno.EPERM: "Check the permissions of the folder, then approve again.",
-        errno.EROFS: "The disk is read-only; choose another folder.",
-        errno.EBUSY: "Close the programs that use it, then approve again.",
-    }
-    return CommitError(
-        f"Nothing was changed: {error.strerror or error}{name}.",
-        hint=hints.get(error.errno or 0, "Look at the file or the disk, then approve again."),
-    )

@@ -23,7 +23,14 @@ class SandboxUnavailableError(SandboxError):
 
 
 class CommitError(SandboxError):
-    """A change set could not be applied or undone; the disk is as it was before."""
+    """A change set could not be applied or undone; the disk is as it was before.
+
+    `can_keep`: the fault was of one change, so that others could be applied without it.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", can_keep: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.can_keep = can_keep
 
 
 class HalfDoneError(CommitError):

@@ -26,11 +26,11 @@ from sandbox.commit import (
     COMMIT_JOURNAL,
     REDO_JOURNAL,
     UNDO_JOURNAL,
-    explained,
     present_times,
     recover,
 )
 from sandbox.commit_content import copy_entry
+from sandbox.commit_faults import explained
 from sandbox.commit_plan import HELD, SAVED
 from sandbox.locks import locked
 from sandbox.stage_paths import divided, parent_of

@@ -64,6 +64,16 @@ class Meta:
 
 
 Step = Place | Meta
+
+
+class ChangeFaultError(OSError):
+    """A fault of the disk while the change with the id `change` was worked on; empty: none."""
+
+    def __init__(self, error: OSError, change: str) -> None:
+        super().__init__(error.errno, error.strerror, error.filename)
+        self.change = change
+
+
 _PLACE_FIELDS = tuple(item.name for item in fields(Place))
 _META_FIELDS = tuple(item.name for item in fields(Meta))
 
@@ -187,7 +197,7 @@ class Transaction:
         prepare: Callable[[], None],
         finish: Callable[[tuple[Step, ...]], dict[str, Any]],
     ) -> None:
-        """Apply `plan`. On a fault everything is taken back and the fault is raised as `OSError`.
+        """Apply `plan`. On a fault everything is taken back and it is raised as `ChangeFaultError`.
 
         `prepare` fills the holding folders, before anything of the person's is touched; `finish`
         gives what is to be recorded once all is done.
@@ -203,6 +213,7 @@ class Transaction:
             facts=plan.facts,
         )
         steps = plan.steps
+        at = ""
         try:
             for hold in (*plan.lasting, *plan.holds):
                 self._fs.mkdir(hold)
@@ -210,12 +221,16 @@ class Transaction:
             steps = tuple(_with_inode(step) for step in plan.steps)
             self._journal.add("begin", inodes=[step.inode for step in steps])
             for step in steps:
+                at = step.change
                 self._do(step)
+            at = ""
             self._sync(steps)
             self._journal.add("done", after=finish(steps))
-        except OSError:
+        except OSError as error:
             self._roll_back(steps, (*plan.holds, *plan.lasting), times)
-            raise
+            raise (
+                error if isinstance(error, ChangeFaultError) else ChangeFaultError(error, at)
+            ) from error
         with contextlib.suppress(OSError):  # done is done; what is left over goes on next start
             self.clean_up(plan.holds)
 

@@ -32,6 +32,7 @@ ConflictReason = Literal[
     "same-name",
     "bad-name",
     "needs-another",
+    "fault",
 ]
 Choice = Literal["theirs", "ours", "both"]
 _HASHED_BYTES = 8 * 1024 * 1024
@@ -46,7 +47,8 @@ class Conflict:
     copied from differs; "outside": a link or missing right leads out of what may be written;
     "same-name": this disk takes the name for that of another change; "bad-name": it does not take
     the name;
-    "needs-another": it depends on a change with a conflict. `choices`: what a person can choose.
+    "needs-another": it depends on a change with a conflict; "fault": the disk refused, as the
+    message says. `choices`: what a person can choose.
     """
 
     change_id: str
@@ -69,10 +71,16 @@ _MESSAGES: dict[ConflictReason, str] = {
 }
 
 
-def conflict(change: Change, reason: ConflictReason, path: str | None = None) -> Conflict:
-    """A conflict of `change` with its message; `path` where it is not the change's own."""
+def conflict(
+    change: Change, reason: ConflictReason, path: str | None = None, *, message: str = ""
+) -> Conflict:
+    """A conflict of `change`; `path` where it is not the change's own.
+
+    `message`: what a fault of the disk said; every other reason has its own words.
+    """
     where = path if path is not None else change.path
-    return Conflict(change_id=change.id, path=where, reason=reason, message=_MESSAGES[reason])
+    text = _MESSAGES.get(reason, message)
+    return Conflict(change_id=change.id, path=where, reason=reason, message=text)
 
 
 class Layout:
