@@ -54,7 +54,8 @@ class Change:
     `prefix_bytes`: the new content begins with that many bytes of this file on the disk as it is
     now, and the blob follows (a copy has no blob, an append has both); `source_base`: its state;
     `modified`: a move that also changes content; `overwrites`: an existing file is replaced at the
-    destination, `replaces`: where that one is on the disk now; `depends_on`: ids of changes that
+    destination, `replaces`: where that one is on the disk now; `with_contents`: a folder is removed
+    with what was put into it since the stage looked; `depends_on`: ids of changes that
     must be applied too; `base`: state of `path` that commit verifies (None: nothing may be there);
     `target_base`: the same for `replaces`; `mode`: permission bits to set, or None.
     """
@@ -72,6 +73,7 @@ class Change:
     modified: bool = False
     overwrites: bool = False
     replaces: str | None = None
+    with_contents: bool = False
     mode: int | None = None
     mtime_ns: int | None = None
     base: Base | None = None

@@ -70,6 +70,7 @@ class Planner:
         self._changes = changes
         self._boundary = boundary
         self._layout = Layout(changes)
+        self._replaced = {change.replaces for change in changes if change.replaces is not None}
         self._undo_folder = undo_folder
         self._token = token
         self._own_device = -1 if apart else os.stat(undo_folder).st_dev
@@ -178,7 +179,8 @@ class Planner:
             return
         ready = self._hold(self._device_at(change.path))
         self.draft.preparations.append(Preparation(kind="folder", change=change, path=ready))
-        self.draft.steps.append(Place(change=change.id, src=ready, dst=change.path))
+        place = Place(change=change.id, src=ready, dst=change.path)
+        self.draft.steps.append(self._keeping(place, change))
         self._ready[change.id] = ready
 
     def _write(self, change: Change) -> None:
@@ -190,6 +192,8 @@ class Planner:
         if change.kind != "create":
             saved = self._save(change, change.path, device)
             place = replace(place, keep=self._hold(device), saved=saved)
+        elif change.replaces is not None:
+            place = self._keeping(place, change)
         self.draft.steps.append(place)
 
     def _keeping(self, place: Place, change: Change) -> Place:
@@ -236,7 +240,8 @@ class Planner:
         known = self._stable.get(folder)
         if known is None:
             is_root = folder in self._boundary.roots
-            stays = folder not in self._layout.leaving and os.path.isdir(folder)
+            goes = folder in self._layout.leaving or folder in self._replaced
+            stays = not goes and os.path.isdir(folder)
             known = stays and (is_root or self._is_stable(parent_of(folder)))
             self._stable[folder] = known
         return known

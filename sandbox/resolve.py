@@ -45,6 +45,7 @@ def resolved(
     unwanted: set[str] = set()
     satisfied: set[str] = set()
     made: dict[str, Change] = {}
+    elsewhere: dict[str, str] = {}
     taken = {change.final_path for change in change_set.changes}
     for problem in conflicts:
         change = by_id[problem.change_id]
@@ -60,15 +61,30 @@ def resolved(
         elif new is not None:
             made[change.id] = new
             taken.add(new.final_path)
+            if new.final_path != change.final_path:
+                elsewhere[change.final_path] = new.final_path
     wanted = select(change_set, by_id.keys() - unwanted)
-    return ChangeSet(
-        changes=tuple(made.get(c.id, c) for c in wanted.changes if c.id not in satisfied)
-    )
+    settled = (made.get(c.id, c) for c in wanted.changes if c.id not in satisfied)
+    return ChangeSet(changes=tuple(_carried(change, elsewhere) for change in settled))
+
+
+def _carried(change: Change, elsewhere: Mapping[str, str]) -> Change:
+    """`change` with its place in a folder that now gets another name."""
+    final = change.final_path
+    folder = parent_of(final)
+    while elsewhere and folder not in elsewhere and folder != parent_of(folder):
+        folder = parent_of(folder)
+    if folder not in elsewhere:
+        return change
+    place = elsewhere[folder] + final[len(folder) :]
+    if change.kind in ("create", "mkdir"):
+        return replace(change, path=place)
+    return change if change.target is None else replace(change, target=place)
 
 
 def _choices(change: Change, problem: Conflict, layout: Layout) -> tuple[Choice, ...]:
     choices: list[Choice] = ["theirs"]
-    if problem.reason in ("changed", "gone", "occupied"):
+    if problem.reason in ("changed", "gone", "occupied", "not-empty"):
         if _ours(change, layout) is not None:
             choices.append("ours")
         if _both(change, problem, layout, set()) is not None:
@@ -80,6 +96,8 @@ def _ours(change: Change, layout: Layout) -> _Ours:
     """`change` as it fits the disk now; "satisfied": the disk is so already; None: it cannot."""
     if not _has_content(change):
         return None
+    if change.kind == "rmdir":
+        change = replace(change, with_contents=True)
     if change.base is not None:
         now = _present(change.path)
         if now is None:
@@ -89,7 +107,7 @@ def _ours(change: Change, layout: Layout) -> _Ours:
         change = replace(change, base=now)
     if change.target_base is not None and change.replaces is not None:
         there = _present(change.replaces)
-        if there is None or there.kind == "folder":
+        if there is None:
             return None
         return replace(change, target_base=there)
     return _over_occupant(change, layout) if change.kind in ("create", "mkdir", "move") else change
@@ -105,19 +123,18 @@ def _on_nothing(change: Change, layout: Layout) -> _Ours:
 
 
 def _over_occupant(change: Change, layout: Layout) -> _Ours:
-    """What is now at the place of something new or moved is replaced, if it is no folder."""
+    """What is now at the place of something new or moved goes to the undo folder, whatever it is.
+
+    A new folder where a folder is now: both are one.
+    """
     place = layout.before(change.final_path)
     occupant = _present(place) if place is not None and place not in layout.leaving else None
     if occupant is None or place is None:
         return change
-    if change.kind == "mkdir":
-        return "satisfied" if occupant.kind == "folder" else None
-    if occupant.kind == "folder" or (change.base is not None and change.base.kind == "folder"):
-        return None
-    if change.kind == "move":
+    if change.kind == "mkdir" and occupant.kind == "folder":
+        return "satisfied"
+    if change.kind != "create" or occupant.kind != "file":
         return replace(change, overwrites=True, replaces=place, target_base=occupant)
-    if occupant.kind != "file":
-        return None
     return replace(
         change,
         kind="modify",
@@ -130,10 +147,11 @@ def _over_occupant(change: Change, layout: Layout) -> _Ours:
 
 
 def _both(change: Change, problem: Conflict, layout: Layout, taken: set[str]) -> Change | None:
-    """Our file under a free name beside theirs; None for folders, removals and bare metadata."""
-    is_folder = change.base is not None and change.base.kind == "folder"
-    if problem.reason == "gone" or is_folder or change.kind == "mkdir":
+    """Ours under a free name beside theirs; None for removals and bare metadata."""
+    if problem.reason in ("gone", "not-empty"):
         return None
+    if change.kind == "mkdir":
+        return replace(change, path=_free_name(change.path, layout, taken))
     base = change.base
     if change.kind == "move" and base is not None and difference(change.path, base) is None:
         free = _free_name(change.final_path, layout, taken)

@@ -293,7 +293,7 @@ class Transaction:
 
     def _put_aside(self, step: Place, keep: str) -> None:
         """Keep what is at `dst`, by a second name where possible: then it is never missing."""
-        if _inode(step.dst) != step.inode:
+        if _inode(step.dst) != step.inode and not stat.S_ISDIR(os.lstat(step.src).st_mode):
             try:
                 self._fs.link(step.dst, keep)
             except OSError as error:

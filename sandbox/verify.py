@@ -137,7 +137,9 @@ class Verifier:
             yield conflict(change, "outside", final)
         if change.base is not None:
             yield from self._check_base(change, change.path, change.base)
-        if change.kind == "rmdir" and not self._will_be_empty(change.path):
+        if change.kind == "rmdir" and not (
+            change.with_contents or self._will_be_empty(change.path)
+        ):
             yield conflict(change, "not-empty")
         if change.kind in ("create", "mkdir", "move"):
             yield from self._check_name(change)

@@ -1,4 +1,4 @@
-"""A fault of the disk in the middle: taken back whole, or, if the person prefers, kept and listed."""
+"""A fault of the disk in the middle: all taken back, or, if preferred, kept and listed."""
 
 from __future__ import annotations
 

@@ -35,6 +35,23 @@ def occupy_with_folder(folder: Path) -> None:
     (folder / "new.txt").mkdir()
 
 
+def occupy_with_full_folder(folder: Path) -> None:
+    (folder / "new.txt").mkdir()
+    (folder / "new.txt/theirs").write_text("theirs")
+
+
+def put_into_a(folder: Path) -> None:
+    (folder / "a/theirs").mkdir()
+    (folder / "a/theirs/t").write_text("theirs")
+
+
+def edit_in_moved_folder(stage: Stage) -> None:
+    stage.rename("a", "new.txt")
+    stage.write_bytes("new.txt/x", b"ours")
+    stage.write_bytes("new.txt/y", b"new")
+    stage.rename("b/x", "new.txt/in/b")
+
+
 ROWS: list[tuple[Program, Meddle, dict[Choice, dict[str, bytes | None]]]] = [
     (
         lambda s: s.write_bytes("one.txt", b"ours"),
@@ -97,11 +114,73 @@ ROWS: list[tuple[Program, Meddle, dict[Choice, dict[str, bytes | None]]]] = [
             "both": {"one.txt": b"theirs", "one (2).txt": b"2", "two": None},
         },
     ),
-    (lambda s: s.rename("a", "new.txt"), occupy, {"theirs": {"new.txt": b"theirs", "a/x": b"ax"}}),
+    (
+        lambda s: s.rename("a", "new.txt"),
+        occupy,
+        {
+            "theirs": {"new.txt": b"theirs", "a/x": b"ax"},
+            "ours": {"new.txt/x": b"ax", "a/x": None},
+            "both": {"new.txt": b"theirs", "new (2).txt/x": b"ax", "a/x": None},
+        },
+    ),
+    (
+        edit_in_moved_folder,
+        occupy_with_full_folder,
+        {
+            "theirs": {"new.txt/theirs": b"theirs", "a/x": b"ax"},
+            "ours": {"new.txt/theirs": None, "new.txt/x": b"ours", "new.txt/y": b"new"},
+            "both": {
+                "new.txt/theirs": b"theirs",
+                "new (2).txt/x": b"ours",
+                "new (2).txt/in/b": b"bx",
+                "new (2).txt/y": b"new",
+                "a/x": None,
+            },
+        },
+    ),
     (
         lambda s: s.write_bytes("new.txt/inner", b"ours"),
-        occupy_with_folder,
-        {"theirs": {"new.txt/inner": None}, "ours": {"new.txt/inner": b"ours"}},
+        occupy_with_full_folder,
+        {
+            "theirs": {"new.txt/inner": None, "new.txt/theirs": b"theirs"},
+            "ours": {"new.txt/inner": b"ours", "new.txt/theirs": b"theirs"},
+            "both": {"new.txt/theirs": b"theirs", "new (2).txt/inner": b"ours"},
+        },
+    ),
+    (
+        lambda s: s.write_bytes("new.txt/in/inner", b"ours"),
+        occupy,
+        {
+            "theirs": {"new.txt": b"theirs"},
+            "ours": {"new.txt/in/inner": b"ours"},
+            "both": {"new.txt": b"theirs", "new (2).txt/in/inner": b"ours"},
+        },
+    ),
+    (
+        lambda s: s.write_bytes("new.txt", b"ours"),
+        occupy_with_full_folder,
+        {
+            "theirs": {"new.txt/theirs": b"theirs"},
+            "ours": {"new.txt": b"ours", "new.txt/theirs": None},
+            "both": {"new.txt/theirs": b"theirs", "new (2).txt": b"ours"},
+        },
+    ),
+    (
+        lambda s: s.rename("two", "new.txt"),
+        occupy_with_full_folder,
+        {
+            "theirs": {"new.txt/theirs": b"theirs", "two": b"2"},
+            "ours": {"new.txt": b"2", "two": None},
+            "both": {"new.txt/theirs": b"theirs", "new (2).txt": b"2", "two": None},
+        },
+    ),
+    (
+        lambda s: s.rmtree("a"),
+        put_into_a,
+        {
+            "theirs": {"a/theirs/t": b"theirs"},
+            "ours": {"a": None, "a/theirs/t": None, "a/x": None},
+        },
     ),
     (lambda s: s.chmod("one.txt", 0o600), delete, {"theirs": {"one.txt": None}}),
 ]
