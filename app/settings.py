@@ -32,12 +32,16 @@ class ModelSettings(_Page):
 
 
 class SandboxSettings(_Page):
-    """The bounds of one program; see `sandbox.limits.Limits`."""
+    """The bounds of one program; see `sandbox.limits.Limits`.
+
+    `staged_mib`: of one turn, what its programs may write to the stage.
+    """
 
     interpreter_s: float = Field(default=30.0, gt=0, le=3600)
     memory_mib: int = Field(default=256, ge=16, le=16_384)
     file_calls: int = Field(default=100_000, ge=1, le=10_000_000)
     tool_calls: int = Field(default=100, ge=0, le=100_000)
+    staged_mib: int = Field(default=4096, ge=16, le=1_048_576)
 
     def limits(self) -> Limits:
         """The same as the sandbox wants it."""
@@ -47,6 +51,11 @@ class SandboxSettings(_Page):
             file_calls=self.file_calls,
             tool_calls=self.tool_calls,
         )
+
+    @property
+    def staged_bytes(self) -> int:
+        """The bound of staged content."""
+        return self.staged_mib * 1024 * 1024
 
 
 class UndoSettings(_Page):

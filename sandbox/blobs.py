@@ -10,6 +10,7 @@ blob is written under a name of its own and renamed into place.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -22,23 +23,46 @@ _TAIL_MEMORY_BYTES = 1024 * 1024
 
 
 class BlobStore:
-    """Blobs by sha256 below `folder`: `folder/ab/abcdef...`, written once, never changed."""
+    """Blobs by sha256 below `folder`: `folder/ab/abcdef...`, written once, never changed.
 
-    def __init__(self, folder: Path) -> None:
+    `limit_bytes`: how much may be written by way of this object, None for no bound.
+    """
+
+    def __init__(self, folder: Path, *, limit_bytes: int | None = None) -> None:
         self.folder = folder
+        self._limit_bytes = limit_bytes
+        self._taken_bytes = 0
         self._scratch = folder / "scratch"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._scratch.mkdir(exist_ok=True)
 
+    def take(self, size_bytes: int) -> None:
+        """Count bytes that are about to be staged. OSError EDQUOT when they are too many."""
+        if self._limit_bytes is not None and self._taken_bytes + size_bytes > self._limit_bytes:
+            mebibytes = self._limit_bytes // (1024 * 1024)
+            text = (
+                f"more than {mebibytes:,} MiB of new content in one turn; write less at once, or "
+                "raise the bound of staged content in the settings"
+            )
+            raise OSError(errno.EDQUOT, text)
+        self._taken_bytes += size_bytes
+
     def put(self, data: bytes) -> tuple[str, int]:
-        """Store `data`; returns its sha256 (hex) and size. OSError when the disk is full."""
+        """Store `data`; returns its sha256 (hex) and size.
+
+        OSError when the disk is full, or more was staged than may be.
+        """
         digest = hashlib.sha256(data).hexdigest()
         if not os.path.exists(self._place(digest)):
+            self.take(len(data))
             self._write(digest, lambda out: out.write(data))
         return digest, len(data)
 
-    def put_stream(self, stream: BinaryIO) -> tuple[str, int]:
-        """Store all of `stream` without holding it in memory; returns sha256 (hex) and size."""
+    def put_stream(self, stream: BinaryIO, *, is_staged: bool = False) -> tuple[str, int]:
+        """Store all of `stream` without holding it in memory; returns sha256 (hex) and size.
+
+        `is_staged`: it was counted when it was appended.
+        """
         hasher = hashlib.sha256()
         size_bytes = 0
         handle, name = tempfile.mkstemp(dir=self._scratch)
@@ -47,6 +71,7 @@ class BlobStore:
                 while chunk := stream.read(CHUNK_BYTES):
                     hasher.update(chunk)
                     size_bytes += len(chunk)
+                    self.take(0 if is_staged else len(chunk))
                     out.write(chunk)
             self._settle(name, hasher.hexdigest())
         except BaseException:
@@ -92,7 +117,7 @@ class BlobStore:
 
     def tail(self, owner: object) -> Tail:
         """A new, empty tail for `owner` to append to; overflow is kept in the scratch folder."""
-        return Tail(str(self._scratch), owner)
+        return Tail(str(self._scratch), owner, self.take)
 
     def _place(self, sha256: str) -> str:
         return f"{self.folder}/{sha256[:2]}/{sha256}"
@@ -135,17 +160,19 @@ class Tail:
     epoch that may append; every other one starts a tail of its own.
     """
 
-    __slots__ = ("_file", "_memory", "_scratch", "owner", "size_bytes")
+    __slots__ = ("_file", "_memory", "_scratch", "_take", "owner", "size_bytes")
 
-    def __init__(self, scratch: str, owner: object) -> None:
+    def __init__(self, scratch: str, owner: object, take: Callable[[int], None]) -> None:
         self.owner = owner
+        self._take = take
         self._scratch = scratch
         self._memory = bytearray()
         self._file: BinaryIO | None = None
         self.size_bytes = 0
 
     def append(self, data: bytes) -> None:
-        """Add `data` at the end; OSError when the scratch disk is full."""
+        """Add `data` at the end; OSError when the scratch disk is full, or too much is staged."""
+        self._take(len(data))
         self._memory += data
         self.size_bytes += len(data)
         if len(self._memory) > _TAIL_MEMORY_BYTES:

@@ -22,7 +22,7 @@ class Base:
 
     `kind`: of the entry; sizes in bytes, times in nanoseconds since the epoch, `mode` as
     `st_mode`; `sha256`: of the content when it was read, else None; `links`: how many names the
-    file has on the disk.
+    file has on the disk; `placeholder`: its content is in the cloud only.
     """
 
     kind: Literal["file", "folder", "symlink"]
@@ -33,6 +33,7 @@ class Base:
     device: int
     sha256: str | None = None
     links: int = 1
+    placeholder: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

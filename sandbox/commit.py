@@ -202,7 +202,7 @@ def _apply(
             "changes": to_json(change_set, brief=True),
             "folder_times": times,
             "roots": _roots_of(change_set, grants),
-            "repeatable": not any(item.kind == "copy" for item in draft.preparations),
+            "repeatable": True,
         },
     )
 

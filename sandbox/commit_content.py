@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from sandbox.blobs import CHUNK_BYTES, BlobStore
 from sandbox.commit_plan import Preparation
+from sandbox.disk_names import is_placeholder
 from sandbox.transaction import FileSystem
 
 
@@ -112,6 +113,9 @@ def copy_entry(origin: str, target: str, skip: frozenset[str], fs: FileSystem) -
         for name in names:
             if f"{origin}/{name}" not in skip:
                 copy_entry(f"{origin}/{name}", f"{target}/{name}", skip, fs)
+    elif is_placeholder(st):
+        text = "Its content is in the cloud only, and a copy would fetch it"
+        raise OSError(errno.EACCES, text, origin)
     elif stat.S_ISREG(st.st_mode):
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:

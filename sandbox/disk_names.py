@@ -144,6 +144,12 @@ def _mount_kind(folder: str) -> str:
     return ""
 
 
+def is_cloud_stub(path: str) -> bool:
+    """Whether the name is that of a stand-in for a file of iCloud Drive: ``.NAME.icloud``."""
+    name = path[path.rfind("/") + 1 :]
+    return name.startswith(".") and name.endswith(".icloud") and len(name) > len(".icloud") + 1
+
+
 def is_placeholder(st: os.stat_result) -> bool:
     """Whether a file's content is still in the cloud: reading it would fetch it.
 

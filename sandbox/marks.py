@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sandbox.changeset import Change
+from sandbox.disk_names import is_cloud_stub
 from sandbox.stage_paths import is_within
 
-Mark = Literal["overwrites", "leaves-folder", "program", "hidden", "hard-link"]
+Mark = Literal["overwrites", "leaves-folder", "in-cloud", "program", "hidden", "hard-link"]
 
 _ENDINGS = """
     .appimage .bat .bash .cmd .com .command .cpl .csh .desktop .dll .dylib .elf .exe .fish .hta .jar
@@ -28,14 +29,16 @@ def marks(change: Change, roots: Sequence[str]) -> tuple[Mark, ...]:
     """The marks of one change, most serious first; `roots`: the granted folders.
 
     "overwrites": another file is replaced; "leaves-folder": it goes from one granted folder to
-    another; "program": it can be started; "hidden"; "hard-link": the file has other names, which
-    keep the old content.
+    another; "in-cloud": what is moved, removed or replaced is not on this disk; "program": it can
+    be started; "hidden"; "hard-link": the file has other names, which keep the old content.
     """
     found: list[Mark] = []
     if change.overwrites:
         found.append("overwrites")
     if change.kind == "move" and _root(change.path, roots) != _root(change.final_path, roots):
         found.append("leaves-folder")
+    if _is_in_cloud(change):
+        found.append("in-cloud")
     if _is_program(change):
         found.append("program")
     if posixpath.basename(change.final_path).startswith("."):
@@ -43,6 +46,12 @@ def marks(change: Change, roots: Sequence[str]) -> tuple[Mark, ...]:
     if change.has_new_content and change.base is not None and change.base.links > 1:
         found.append("hard-link")
     return tuple(found)
+
+
+def _is_in_cloud(change: Change) -> bool:
+    if any(base is not None and base.placeholder for base in (change.base, change.target_base)):
+        return True
+    return change.base is not None and is_cloud_stub(change.path)
 
 
 def _is_program(change: Change) -> bool:

@@ -6,7 +6,6 @@ folder that does not last is copied into the undo folder first. What stands agai
 decided in `undo.py` and `redo.py`. Thread: one worker thread; blocks on the disk.
 """
 
-# ruff: noqa: PTH208
 # Plain `os` calls: disk paths are strings with surrogates, as os gives them.
 
 from __future__ import annotations
@@ -78,11 +77,11 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saving:
-    """A copy to be made for the next way back; `shallow`: a folder without what is in it."""
+    """A copy to be made for the next way back; `skip`: paths that leave by steps of their own."""
 
     origin: str
     path: str
-    shallow: bool
+    skip: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +207,7 @@ def _run(
         for path, saved in way.copies.items():
             copy_entry(saved, path, frozenset(), fs)
         for saving in savings:
-            inside = _children(saving.origin) if saving.shallow else frozenset[str]()
-            copy_entry(saving.origin, saving.path, inside, fs)
+            copy_entry(saving.origin, saving.path, saving.skip, fs)
 
     def finish(_: tuple[Step, ...]) -> dict[str, Any]:
         _reset_times(way.due, fs)
@@ -247,25 +245,49 @@ def _with_savings(
         return way.steps, ()
     by_id = {change.id: change for change in kept}
     goes_on = {step.src for step in way.steps if isinstance(step, Place)}
+    origins = _Origins(way.steps, again=again)
     steps: list[Step] = []
     savings: list[_Saving] = []
-    met: set[str] = set()
+    leaving = {
+        change.path if again else change.final_path
+        for change in kept
+        if change.kind in (("move", "delete", "rmdir") if again else ("move", "create", "mkdir"))
+    }
     for step in way.steps:
-        is_aside = isinstance(step, Place) and parent_of(step.dst) in way.holds
-        if not isinstance(step, Place) or not is_aside or step.dst in goes_on:
+        if not isinstance(step, Place):
             steps.append(step)
             continue
-        change = by_id[step.change]
-        origin = change.final_path
-        if again:
-            is_replaced = change.replaces is not None and change.id not in met
-            origin = change.replaces if is_replaced and change.replaces else change.path
-        met.add(change.id)
+        origin = origins.of(step, by_id[step.change])
+        if parent_of(step.dst) not in way.holds or step.dst in goes_on:
+            steps.append(step)
+            continue
         path = f"{way.saves_folder}/{len(savings) + 1}"
-        shallow = change.kind in ("mkdir", "rmdir")
-        savings.append(_Saving(origin=origin, path=path, shallow=shallow))
+        savings.append(_Saving(origin=origin, path=path, skip=frozenset(leaving - {origin})))
         steps.append(replace(step, saved=path))
     return tuple(steps), tuple(savings)
+
+
+class _Origins:
+    """Where on the disk, as it is before a way back, lies what each of its steps takes away.
+
+    `again`: it is a redo. Then a step that clears the place for another one of the same change
+    takes what the change replaces, once; all else is the change's own.
+    """
+
+    def __init__(self, steps: Sequence[Step], *, again: bool) -> None:
+        self._again = again
+        self._arrivals = {(step.change, step.dst) for step in steps if isinstance(step, Place)}
+        self._replaced: set[str] = set()
+
+    def of(self, step: Place, change: Change) -> str:
+        """The path; to be asked for each step once, in order."""
+        if not self._again:
+            return change.final_path
+        clears = (step.change, step.src) in self._arrivals
+        if change.replaces is None or change.id in self._replaced or not (clears or step.keep):
+            return change.path
+        self._replaced.add(change.id)
+        return change.replaces
 
 
 def _reversed_steps(steps: Sequence[Step], ids: set[str]) -> tuple[list[Step], dict[str, str]]:
@@ -337,10 +359,6 @@ def _renamed(step: Step, renamed: dict[str, str]) -> Step:
 def _in_hold(path: str, renamed: dict[str, str]) -> str:
     folder, name = divided(path)
     return f"{renamed[folder]}/{name}" if folder in renamed else path
-
-
-def _children(folder: str) -> frozenset[str]:
-    return frozenset(f"{folder}/{name}" for name in os.listdir(folder))
 
 
 def _reversed_time(item: dict[str, Any]) -> dict[str, Any]:

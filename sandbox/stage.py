@@ -21,7 +21,7 @@ from typing import BinaryIO, Literal
 
 from sandbox.blobs import CHUNK_BYTES, BlobStore
 from sandbox.changeset import ChangeSet, Evidence
-from sandbox.disk_names import is_placeholder
+from sandbox.disk_names import is_cloud_stub, is_placeholder
 from sandbox.stage_changes import collect_changes
 from sandbox.stage_paths import Boundary, FolderGrant
 from sandbox.stage_scan import StageEntry, scan
@@ -307,6 +307,7 @@ class Stage:
         if is_below(new.path, old.path):
             raise failure(errno.EINVAL, old.path, new.path)
         self._check_writable(new.path)
+        self._tree.check_name(new.path)
         if self._boundary.must_stay(new.path):
             raise failure(errno.EBUSY, old.path, new.path)
         if new.entry is not None and not self._may_replace(old, new):
@@ -370,7 +371,7 @@ class Stage:
             return entry.content
         if not isinstance(entry, DiskEntry) or not stat.S_ISREG(mode):
             raise special(self._boundary.absolute(path))
-        if is_placeholder(entry.st):
+        if is_placeholder(entry.st) or is_cloud_stub(entry.path):
             raise not_here(entry.path)
         base = self._tree.seen[entry.path] = base_of(entry.st)
         return DiskContent(entry.path, base)

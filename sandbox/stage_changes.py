@@ -65,10 +65,11 @@ def recipe_of(content: Content, blobs: BlobStore) -> Recipe:
             return Recipe(blob=sha256)
         case Chain(base=DiskContent(path=path, base=base), tail=tail, tail_bytes=tail_bytes):
             with open_content(Chain(None, tail, tail_bytes), blobs) as stream:
-                return Recipe(path, base, base.size_bytes, blobs.put_stream(stream)[0])
+                blob = blobs.put_stream(stream, is_staged=True)[0]
+                return Recipe(path, base, base.size_bytes, blob)
         case Chain():
             with open_content(content, blobs) as stream:
-                return Recipe(blob=blobs.put_stream(stream)[0])
+                return Recipe(blob=blobs.put_stream(stream, is_staged=True)[0])
 
 
 class _Collector:
@@ -341,6 +342,8 @@ class _Collector:
         content, base = node.content, node.base
         if base is None or (isinstance(content, DiskContent) and content.path == node.origin):
             return False
+        if base.placeholder:  # to compare it would fetch it
+            return True
         if content.size_bytes != base.size_bytes or base.size_bytes > _COMPARE_BYTES:
             return True
         if isinstance(content, Chain) and content.tail_bytes == 0:

@@ -20,6 +20,7 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 
 from sandbox.changeset import Base, Evidence
+from sandbox.disk_names import NameRules, rules_of
 from sandbox.stage_paths import Boundary, is_within, relative_parts
 from sandbox.tree import (
     DiskContent,
@@ -79,6 +80,7 @@ class StageTree:
         self.roots = roots if roots is not None else {r: self._root(r) for r in boundary.roots}
         self.seen: dict[str, Base] = {}
         self._real_folders: set[str] = set()
+        self._rules: dict[str, NameRules] = {}
         # By identity too: a disk that folds case has more than one path to a folder.
         shut = [Path(path) for path in boundary.closed]
         self._shut = _identities(shut)
@@ -185,11 +187,34 @@ class StageTree:
         return child
 
     def attach(self, path: str, node: Node) -> None:
-        """Put `node` at `path`, in a folder that exists, over what may be there."""
+        """Put `node` at `path`, in a folder that exists, over what may be there.
+
+        OSError as from the disk when it would not take the name.
+        """
         parent, name = path.rsplit("/", 1)
+        self.check_name(path)
         folder = self.own_folder(parent or "/")
         folder.children[name] = node
         touch_folder(folder)
+
+    def check_name(self, path: str) -> None:
+        """OSError as from the disk when it would not take the last name of `path`."""
+        name = path[path.rfind("/") + 1 :]
+        root = self.boundary.root_of(path) or path
+        if root not in self._rules:
+            self._rules[root] = rules_of(root)
+        match self._rules[root].fault(path):
+            case None:
+                return
+            case "long":
+                raise failure(errno.ENAMETOOLONG, path)
+            case "reserved":
+                text = f"this disk has a meaning of its own for the name {name}; choose another"
+            case "characters":
+                text = 'this disk takes none of <>:"|?*\\ in a name; choose another'
+            case "ending":
+                text = "this disk takes no name that ends with a dot or a space; choose another"
+        raise OSError(errno.EINVAL, text, path)
 
     def detach(self, path: str, evidence: tuple[Evidence, ...]) -> None:
         """Take away what is at `path`; the disk's entry of that name is hidden."""

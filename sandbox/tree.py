@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from sandbox.blobs import CHUNK_BYTES, BlobStore, Tail
 from sandbox.changeset import Base, Evidence
+from sandbox.disk_names import is_placeholder
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,7 @@ def base_of(st: os.stat_result, *, sha256: str | None = None) -> Base:
         device=st.st_dev,
         sha256=sha256,
         links=st.st_nlink,
+        placeholder=is_placeholder(st),
     )
 
 

@@ -66,6 +66,12 @@ def _marked(changes: Sequence[Change], roots: Sequence[str]) -> list[str]:
                 words.count(number, "item", "items")
             )
         )
+    if number := seen["in-cloud"]:
+        found.append(
+            _tr("Touches {0} whose content is in the cloud only; undo cannot keep that.").format(
+                words.count(number, "file", "files")
+            )
+        )
     if number := seen["program"]:
         found.append(
             _tr("Writes {0} that can be started as a program.").format(
@@ -90,7 +96,7 @@ def _marked(changes: Sequence[Change], roots: Sequence[str]) -> list[str]:
 def _matters(mark: Mark, change: Change) -> bool:
     """Whether a mark is worth a second look before deciding, and not only a word in its row."""
     match mark:
-        case "leaves-folder" | "hard-link":
+        case "leaves-folder" | "in-cloud" | "hard-link":
             return True
         case "program":
             return change.has_new_content or change.kind == "mode"
@@ -110,6 +116,8 @@ def mark_word(mark: Mark) -> str:
             return _tr("replaces a file")
         case "leaves-folder":
             return _tr("leaves its folder")
+        case "in-cloud":
+            return _tr("only in the cloud")
         case "program":
             return _tr("program file")
         case "hidden":

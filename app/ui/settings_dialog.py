@@ -78,6 +78,7 @@ class SettingsDialog(QDialog):
                 "memory_mib": (self.tr("Memory"), "", self.tr(" MiB")),
                 "file_calls": (self.tr("File operations"), "", ""),
                 "tool_calls": (self.tr("Tool calls"), "", ""),
+                "staged_mib": (self.tr("New content, a turn"), "", self.tr(" MiB")),
             },
         )
         self._add_undo(self._page(self.tr("Undo")))

@@ -89,3 +89,20 @@ def test_sealing_makes_the_named_blobs_and_their_folders_durable(
     assert synced == [str(p) for p in (place, place.parent, store.folder, tmp_path)]
     with pytest.raises(FileNotFoundError):
         store.seal(["0" * 64])
+
+
+def test_more_than_may_be_staged_is_refused_with_the_next_step(tmp_path: Path) -> None:
+    blobs = BlobStore(tmp_path / "blobs", limit_bytes=1024)
+    blobs.put(b"a" * 1000)
+    blobs.put(b"a" * 1000)  # the same content takes nothing
+    tail = blobs.tail(object())
+    tail.append(b"b" * 20)
+    for attempt in (
+        lambda: blobs.put(b"c" * 5),
+        lambda: blobs.put_stream(io.BytesIO(b"c" * 5)),
+        lambda: tail.append(b"c" * 5),
+    ):
+        with pytest.raises(OSError, match="raise the bound of staged content in the settings"):
+            attempt()
+    assert tail.size_bytes == 20
+    assert blobs.put_stream(io.BytesIO(tail.read(0, 20)), is_staged=True)[1] == 20

@@ -175,8 +175,7 @@ def test_a_process_killed_for_real_is_recovered_by_the_next(tmp_path: Path, at: 
         import os, signal, sys
         from pathlib import Path
         from tests.sandbox.everything import everything, everything_in
-from tests.sandbox.faults import FaultyFileSystem
-        from tests.sandbox.test_commit_crash import FILES, everything
+        from tests.sandbox.faults import FaultyFileSystem
         from tests.sandbox.trees import make_yard
 
         class Deadly(FaultyFileSystem):

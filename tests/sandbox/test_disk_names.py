@@ -9,9 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox import disk_names, verify
+from sandbox import disk_names, stage_tree, verify
 from sandbox.disk_names import NameRules, is_placeholder, rules_of
+from sandbox.errors import CommitError
+from sandbox.marks import marks
 from sandbox.undo import undo
+from tests.sandbox.faults import CrossDeviceFileSystem
 from tests.sandbox.trees import Yard, contents, make_yard, picture
 
 FOLDING = NameRules(folds_case=True, folds_forms=True)
@@ -163,3 +166,63 @@ def test_a_file_in_the_cloud_is_not_read_but_moved_and_deleted_by_name(
     yard.stage.rename("stub", "moved")
     yard.stage.unlink("other")
     assert sorted(change.kind for change in yard.stage.changes().changes) == ["delete", "move"]
+
+
+def test_what_is_only_in_the_cloud_is_named_in_the_change_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = make_yard(tmp_path, {"stub": "", "other": "", ".photo.heic.icloud": "bplist"})
+    monkeypatch.setattr("sandbox.tree.is_placeholder", lambda st: stat.S_ISREG(st.st_mode))
+    yard.stage.rename("stub", "moved")
+    yard.stage.unlink("other")
+    found = {change.path: marks(change, ()) for change in yard.stage.changes().changes}
+    assert [("in-cloud" in of_one) for of_one in found.values()] == [True, True]
+    with pytest.raises(PermissionError, match="in the cloud only"):
+        yard.stage.read_bytes(".photo.heic.icloud")
+
+
+def test_a_copy_that_would_fetch_from_the_cloud_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = make_yard(tmp_path, {"stub": "s"})
+    before = picture(yard.folder)
+    yard.stage.unlink("stub")
+    monkeypatch.setattr("sandbox.commit_content.is_placeholder", lambda st: True)
+    with pytest.raises(CommitError, match="in the cloud only"):
+        yard.commit(fs=CrossDeviceFileSystem(str(yard.folder)))
+    assert picture(yard.folder) == before
+
+
+@pytest.mark.parametrize("name", ["n" * 256, "\u00fc" * 128, "/".join(["deep" * 40] * 26)])
+def test_a_name_or_path_that_is_too_long_is_refused_by_the_stage_already(
+    tmp_path: Path, name: str
+) -> None:
+    yard = make_yard(tmp_path, {"one": "1"})
+    for attempt in (
+        lambda: yard.stage.write_bytes(name, b"x"),
+        lambda: yard.stage.rename("one", name),
+        lambda: yard.stage.mkdir(name, parents=True),
+        lambda: yard.stage.write_bytes(f"new/{name}", b"x"),
+        lambda: yard.stage.rename("one", f"new/{name}"),
+    ):
+        with pytest.raises(OSError, match="too long"):
+            attempt()
+    assert yard.stage.read_bytes("one") == b"1"
+    assert all(change.kind == "mkdir" for change in yard.stage.changes().changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("con.txt", "meaning of its own"), ("a:b", "takes none of"), ("end.", "ends with a dot")],
+)
+def test_a_name_that_the_disk_refuses_is_refused_by_the_stage_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    monkeypatch.setattr(stage_tree, "rules_of", lambda folder: WINDOWS)
+    yard = make_yard(tmp_path, {"one": "1"})
+    with pytest.raises(OSError, match=text):
+        yard.stage.write_bytes(name, b"x")
+    with pytest.raises(OSError, match=text):
+        yard.stage.rename("one", name)
+    assert yard.stage.read_bytes("one") == b"1"
+    assert yard.stage.changes().changes == ()
