@@ -25,7 +25,7 @@ _BEGIN = "constraint-dependencies = [\n"
 
 def main() -> int:
     """Replace the list of constraints with what the lock file holds."""
-    exported = subprocess.run(  # noqa: S603  # fixed arguments
+    exported = subprocess.run(  # fixed arguments
         ["uv", "export", *_EXPORT],
         cwd=_ROOT,
         capture_output=True,
