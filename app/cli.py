@@ -258,6 +258,9 @@ def _add_eval(commands: Any) -> None:
         action.add_argument(
             "--trust-suite", action="store_true", help="let a foreign suite's scripts run"
         )
+        action.add_argument(
+            "--progress", action="store_true", help="a line of JSON for each trial on stdout"
+        )
     reported = actions.add_parser("report", help="what a run, or all runs together, say")
     reported.add_argument("run_id", nargs="?", default="", metavar="ID")
     reported.add_argument("--export", default="", metavar="PATH", help="write it there as well")

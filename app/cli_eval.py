@@ -93,7 +93,8 @@ async def _go_on(
     suite = await asyncio.to_thread(lab.suite, plan, run_id, trusted=args.trust_suite)
     for invalid in suite.invalid:
         say(f"Left out: {invalid.name}: {invalid.reason}")
-    why = await lab.go_on(run_id, plan, suite, _tell)
+    listen = _tell_machine if args.progress else _tell
+    why = await lab.go_on(run_id, plan, suite, listen)
     if why:
         say(f"Stopped: {why}. What was measured counts.")
     trials = store.of_run(run_id)
@@ -110,6 +111,18 @@ def _tell(state: Progress) -> None:
     say(
         f"{state.done}/{state.total} {word:6} {trial.model_id} {trial.task} seed {trial.seed}"
         f" {trial.seconds:.0f} s{left}{': ' + trial.reason[:160] if trial.reason else ''}"
+    )
+
+
+def _tell_machine(state: Progress) -> None:
+    """A line of JSON for each trial, for who started this process."""
+    print_json(
+        {
+            "done": state.done,
+            "total": state.total,
+            "passed": state.passed,
+            "seconds_left": state.seconds_left,
+        }
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from app.engine import warm
 from app.engine.demo import Demo, make_demo
 from app.engine.desk import TurnDesk
-from app.engine.events import ChatsChanged, FetchEnded, Notice
+from app.engine.events import ChatsChanged, Event, FetchEnded, Notice
 from app.engine.fetches import Fetches
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
@@ -28,6 +28,7 @@ from app.store.chats import ChatStore
 from app.store.database import open_database
 from app.store.journal import Entry, TurnJournal
 from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
+from app.store.trials import TrialStore
 from models.catalog import Catalog, load_catalog
 from models.errors import ModelError
 from models.library import find_model
@@ -75,6 +76,7 @@ class Engine:
         self._database = open_database(paths.store)
         self._store = ChatStore(self._database)
         self._journal = TurnJournal(self._database)
+        self.trials = TrialStore(self._database)
         self._catalog = catalog or load_catalog()
         paths.models.mkdir(parents=True, exist_ok=True)
         self._models = models or LocalModels(
@@ -101,6 +103,15 @@ class Engine:
             settings=lambda: self._settings,
         )
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def paths(self) -> Paths:
+        """Where this engine's home is."""
+        return self._paths
+
+    def post(self, event: Event) -> None:
+        """Tell the engine's listener something that a room above it did."""
+        self._mailbox.post(event)
 
     async def start(self, *, in_background: bool = True) -> None:
         """Recover after a crash, then warm up (in the background if so wished)."""

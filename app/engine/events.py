@@ -82,6 +82,25 @@ class Notice:
     hint: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabProgressed:
+    """A measurement went on. Counts of trials; `seconds_left` None while unknown."""
+
+    model_id: str
+    done: int
+    total: int
+    passed: int
+    seconds_left: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabEnded:
+    """A measurement ended: `problem` says why it could not be done, or is empty."""
+
+    model_id: str
+    problem: str = ""
+
+
 Event = (
     ChatsChanged
     | TurnChanged
@@ -90,5 +109,7 @@ Event = (
     | ModelActivity
     | FetchProgressed
     | FetchEnded
+    | LabProgressed
+    | LabEnded
     | Notice
 )

@@ -16,26 +16,14 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Literal, cast
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError, UsageError
 from app.paths import ASSETS
+from app.store.trials import Capability
 
-Capability = Literal[
-    "files",
-    "tables",
-    "text",
-    "logs",
-    "dates",
-    "documents",
-    "steps",
-    "tools",
-    "context",
-    "safety",
-    "shell",
-]
 Difficulty = Literal["easy", "medium", "hard"]
 
 SUITES = ASSETS / "suites"
@@ -295,8 +283,3 @@ def _inner(folder: Path) -> Path:
     if only is not None and not (only / "task.toml").is_file():
         return only
     return folder
-
-
-def capabilities() -> tuple[Capability, ...]:
-    """All capabilities, in the order in which they are shown."""
-    return cast("tuple[Capability, ...]", Capability.__args__)

@@ -9,12 +9,29 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from app.errors import NotFoundError
 from app.store.codec import clean, dump
-from app.store.database import Tables
 
+if TYPE_CHECKING:
+    from app.store.database import Tables
+
+Capability = Literal[
+    "files",
+    "tables",
+    "text",
+    "logs",
+    "dates",
+    "documents",
+    "steps",
+    "tools",
+    "context",
+    "safety",
+    "shell",
+]
+CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
+"""In the order in which they are shown."""
 Mode = Literal["code", "tools"]
 Origin = Literal["here", "published"]
 

@@ -18,14 +18,17 @@ from app.engine.events import FetchEnded, FetchProgressed
 from app.store.records import ChatRecord, Problem, TurnRecord
 from app.ui import words
 from app.ui.command_palette import CommandPalette
+from app.ui.heat_map import short_name
 from app.ui.models_dialog import ModelsDialog
 from app.ui.review_dialog import Decision, PreviewWish, ReviewDialog
 from app.ui.session import Session
 from app.ui.settings_dialog import SettingsDialog
+from app.ui.trials_dialog import TrialsDialog
 
 if TYPE_CHECKING:
     from app.engine.engine import ModelStatus
     from app.engine.previews import Preview
+    from app.lab.standings import Standing
 
 
 class Dialogs(QObject):
@@ -66,6 +69,14 @@ class Dialogs(QObject):
             dialog.show_models(self._session.models)
         self._session.refresh_models()
         dialog.show()
+
+    def show_trials(self, standing: Standing, capability: str) -> None:
+        """Open the trials behind a cell of the heat map."""
+        name = short_name(standing.model_id)
+        title = self.tr("Trials of {0} on {1}").format(name, capability)
+        dialog = TrialsDialog(title, self._window)
+        dialog.show()
+        self._session.lab.trials(standing, capability, dialog.show_trials)
 
     def show_settings(self) -> None:
         """Open the settings, once they are known."""

@@ -29,6 +29,7 @@ from app.engine.events import CallsProgress, ModelActivity
 from app.store.records import ChatRecord, ChatView, TurnRecord
 from app.ui import words
 from app.ui.actions import Actions, Command
+from app.ui.capability_panel import CapabilityPanel
 from app.ui.chat_header import ChatHeader
 from app.ui.composer import Composer
 from app.ui.dialogs import Dialogs
@@ -44,9 +45,11 @@ from app.ui.widgets import column, label, load_icons, refresh_icons
 from app.ui.window_state import WindowState
 
 if TYPE_CHECKING:
+    from app.lab.standings import Standings
     from app.settings import Settings
 
 PANEL_FROM_PX = 1080
+TABS = ("run", "changes", "models")
 ALERTING = ("waiting", "failed", "done")
 
 
@@ -79,6 +82,8 @@ class MainWindow(QMainWindow):
         self.notice = NoticeBar()
         self.composer = Composer()
         self.panel = RunPanel()
+        self.capability = CapabilityPanel()
+        self.panel.addTab(self.capability, self.tr("Models"))
         self._activity = label("", "meta")
         self._activity.setContentsMargins(SPACE_M, 0, SPACE_M, 0)
         self._activity.hide()
@@ -122,7 +127,8 @@ class MainWindow(QMainWindow):
         self._splitter.restoreState(self._state.data("splitter"))
         self.sidebar.setVisible(self._state.flag("sidebar", True))
         self.panel.setVisible(self._state.flag("panel", True))
-        self.panel.setCurrentIndex(int(self._state.text("tab") == "changes"))
+        tab = self._state.text("tab")
+        self.panel.setCurrentIndex(TABS.index(tab) if tab in TABS else 0)
         self.composer.set_text(self._state.text("unsent"))
 
     def save_state(self) -> None:
@@ -133,7 +139,7 @@ class MainWindow(QMainWindow):
             splitter=QByteArray(self._splitter.saveState()),
             sidebar=self.sidebar.isVisibleTo(self),
             panel=self.panel.isVisibleTo(self) or (self._narrow and self._panel_waits),
-            tab="changes" if self.panel.currentIndex() else "run",
+            tab=TABS[self.panel.currentIndex()],
             chat="" if chat is None else chat.chat_id,
             unsent=self.composer.text(),
             scroll=str(self.transcript.from_end()),
@@ -163,6 +169,7 @@ class MainWindow(QMainWindow):
         refresh_icons(self)
         self._scroll_back = self._state.number("scroll")
         self._session.load(self._state.text("chat"))
+        self._session.lab.refresh()
         QTimer.singleShot(0, self, warm)
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -263,6 +270,13 @@ class MainWindow(QMainWindow):
         self.transcript.redo_wanted.connect(session.redo)
         self.transcript.resume_wanted.connect(session.resume)
         self._theme.changed.connect(self._theme_changed)
+        lab = session.lab
+        self.capability.measure_wanted.connect(lab.measure)
+        self.capability.stop_wanted.connect(lab.stop)
+        self.capability.cell_wanted.connect(self.dialogs.show_trials)
+        lab.standings_changed.connect(self._show_standings)
+        lab.progressed.connect(self.capability.show_progress)
+        lab.ended.connect(self.capability.show_end)
 
     def _connect_session(self) -> None:
         session = self._session
@@ -316,7 +330,11 @@ class MainWindow(QMainWindow):
         self._show_model()
         self._show_folders()
 
+    def _show_standings(self, table: Standings) -> None:
+        self.capability.show_standings(table, self._session.model_id)
+
     def _show_model(self) -> None:
+        self.capability.set_model(self._session.model_id)
         self.composer.set_model(self._session.model_id)
         self.header.set_model(self._session.model_id)
 

@@ -18,6 +18,8 @@ from app.engine.events import (
     Event,
     FetchEnded,
     FetchProgressed,
+    LabEnded,
+    LabProgressed,
     ModelActivity,
     Notice,
     ReplyDelta,
@@ -31,6 +33,7 @@ from app.store.records import (
     Problem,
     TurnRecord,
 )
+from app.ui.lab_session import LabSession
 from app.ui.review_dialog import Decision, PreviewWish
 
 if TYPE_CHECKING:
@@ -64,6 +67,7 @@ class Session(QObject):
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
+        self.lab = LabSession(bridge, self)
         self.chat: ChatRecord | None = None
         self.models: tuple[ModelStatus, ...] = ()
         self.settings: Settings | None = None
@@ -385,6 +389,8 @@ class Session(QObject):
                 self.refresh_models()
             case Notice():
                 self.notice_arrived.emit(event)
+            case LabProgressed() | LabEnded():
+                pass  # `LabSession` listens for itself
         return False
 
     def _route_live(self, event: ReplyDelta | CallsProgress) -> None:

@@ -137,6 +137,10 @@ QHeaderView::section {
     background: $ground; color: $muted; font-size: 11px; border: none;
     border-bottom: 1px solid $line; padding: 4px 8px;
 }
+QTableView { background: $ground; border: none; outline: none; }
+QTableView QHeaderView::section { border: none; padding: 2px 4px; }
+QTableView QTableCornerButton::section { background: $ground; border: none; }
+QTableView QHeaderView { background: $ground; border: none; }
 
 QTabWidget::pane { border: none; border-top: 1px solid $line; }
 QTabBar { background: transparent; }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from app.engine.engine import ModelStatus
 from app.engine.events import ChatsChanged, Event, TurnChanged
@@ -12,8 +13,10 @@ from app.engine.keeper import UndoSpace
 from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview
 from app.errors import AppError
+from app.paths import Paths
 from app.settings import Settings
 from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
+from app.store.trials import TrialRecord
 from sandbox.verify import Choice
 from tests.app.ui import samples
 
@@ -52,8 +55,23 @@ class FakeEngine:
     refuse: AppError | None = None
     conflicting: tuple[ConflictRecord, ...] = ()
     space: UndoSpace = field(default_factory=lambda: UndoSpace(size_bytes=1_240_000_000, runs=14))
+    measured: list[TrialRecord] = field(default_factory=list)
     closed: bool = False
     current: Settings = field(default_factory=Settings)
+
+    @property
+    def trials(self) -> FakeEngine:
+        """Its own store of trials."""
+        return self
+
+    @property
+    def paths(self) -> Paths:
+        """A home in which there is nothing."""
+        return Paths(home=Path("/nowhere"))
+
+    def all(self) -> list[TrialRecord]:
+        """Every trial, oldest first."""
+        return self.measured
 
     def post(self, *events: Event) -> None:
         """Tell the window something."""

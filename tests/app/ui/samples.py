@@ -16,6 +16,7 @@ from app.store.records import (
     TurnStatus,
     Usage,
 )
+from app.store.trials import CAPABILITIES, TrialRecord
 from sandbox.changeset import Base, Change, ChangeSet
 from sandbox.errors import Fault
 
@@ -236,3 +237,34 @@ def chats() -> list[ChatRecord]:
         chat("c5", "Clean up notes", updated=NOW - timedelta(days=4)),
         chat("c6", "Total of last year's receipts", updated=NOW - timedelta(days=70)),
     ]
+
+
+def trials(models: dict[str, float], *, per_kind: int = 9, kinds: int = 9) -> list[TrialRecord]:
+    """Made-up trials: each model passes about its share, less on each further kind."""
+    made: list[TrialRecord] = []
+    for order, (model_id, share) in enumerate(models.items()):
+        for number, kind in enumerate(CAPABILITIES[:kinds]):
+            passed = round(per_kind * max(0.0, share - 0.04 * number))
+            made += [
+                TrialRecord(
+                    run_id="r1",
+                    suite="everyday",
+                    task=f"{kind}_{at}",
+                    capability=kind,
+                    difficulty="medium",
+                    model_id=model_id,
+                    mode="code",
+                    seed=1,
+                    reward=float(at < passed),
+                    reason="" if at < passed else "'all.csv' is missing (1 in all)",
+                    programs=1,
+                    valid=1,
+                    input_tokens=700 + 90 * order,
+                    output_tokens=90,
+                    seconds=4.0 + 7.5 * order,
+                    machine="Two-core laptop, 16 GB, Linux",
+                    at="2026-11-28T10:00:00+00:00",
+                )
+                for at in range(per_kind)
+            ]
+    return made
