@@ -54,6 +54,7 @@ class Change:
     that moves); `blob`: sha256 of staged new content, or None when there is none; `source`,
     `prefix_bytes`: the new content begins with that many bytes of this file on the disk as it is
     now, and the blob follows (a copy has no blob, an append has both); `source_base`: its state;
+    `link`: what is created is a symbolic link with this text;
     `modified`: a move that also changes content; `overwrites`: an existing file is replaced at the
     destination, `replaces`: where that one is on the disk now; `with_contents`: a folder is removed
     with what was put into it since the stage looked; `depends_on`: ids of changes that
@@ -81,6 +82,7 @@ class Change:
     target_base: Base | None = None
     depends_on: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    link: str | None = None
 
     @property
     def final_path(self) -> str:

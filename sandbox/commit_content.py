@@ -25,6 +25,9 @@ from sandbox.transaction import FileSystem
 def write_content(item: Preparation, blobs: BlobStore, fs: FileSystem) -> None:
     """New content with its mode, time and (of a file that was there) extended attributes."""
     change = item.change
+    if change.link is not None:
+        os.symlink(change.link, item.path)
+        return
     handle = os.open(item.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         if change.source is not None:

@@ -121,6 +121,8 @@ def content_after(
     """The first bytes that the file will have; None when the change leaves no file there."""
     if not change.has_new_content:
         return content_before(change, limit_bytes=limit_bytes) if change.kind == "move" else None
+    if change.link is not None:
+        return os.fsencode(change.link)[:limit_bytes]
     data = b""
     if change.source is not None:
         with Path(change.source).open("rb") as stream:

@@ -148,7 +148,7 @@ class Stage:
             case FileNode():
                 size_bytes, mtime_ns = entry.content.size_bytes, entry.mtime_ns
             case LinkNode(base=base):
-                size_bytes, mtime_ns = base.size_bytes, base.mtime_ns
+                size_bytes, mtime_ns = (base.size_bytes, base.mtime_ns) if base else (0, 0)
             case FolderNode():
                 size_bytes, mtime_ns = 0, entry.mtime_ns
         is_dir = stat.S_ISDIR(mode)

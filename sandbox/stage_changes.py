@@ -151,6 +151,8 @@ class _Collector:
         match node:
             case FileNode(origin=None):
                 self._create(node, path, needs)
+            case LinkNode(origin=None):
+                self._link(node, path, needs)
             case FolderNode(origin=None):
                 self._make(node, path, needs)
             case _:
@@ -201,6 +203,19 @@ class _Collector:
                 prefix_bytes=recipe.prefix_bytes,
                 mode=node.permissions,
                 mtime_ns=node.mtime_ns,
+                depends_on=tuple(needs),
+                evidence=node.evidence,
+            )
+        )
+
+    def _link(self, node: LinkNode, path: str, needs: list[str]) -> None:
+        self.changes.append(
+            Change(
+                id=_id("create", path),
+                kind="create",
+                path=path,
+                link=node.text,
+                size_after=len(os.fsencode(node.text)),
                 depends_on=tuple(needs),
                 evidence=node.evidence,
             )

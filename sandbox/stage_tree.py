@@ -383,8 +383,8 @@ def mode_of(entry: Entry) -> int:
             return stat.S_IFDIR | entry.permissions
         case FileNode():
             return stat.S_IFREG | entry.permissions
-        case LinkNode():
-            return entry.base.mode
+        case LinkNode(base=base):
+            return stat.S_IFLNK | 0o777 if base is None else base.mode
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -74,12 +74,12 @@ class FileNode:
 
 @dataclass(slots=True)
 class LinkNode:
-    """A symbolic link of the disk, moved or about to be; `text` is where it points."""
+    """A symbolic link; `text` is where it points. `origin`, `base`: as of a file, None when new."""
 
     epoch: object
     text: str
-    origin: str
-    base: Base
+    origin: str | None = None
+    base: Base | None = None
     evidence: tuple[Evidence, ...] = ()
 
 

@@ -1,9 +1,11 @@
 // The agent inside the microVM: process 1 of its Linux, and our side's only way in.
 //
-// It mounts the system, loads the drivers, opens the virtio port (or, called with a path, that
-// file), and then speaks the frames that sandbox/workspace/frames.py defines; agent.py is the same
+// It mounts the system, loads the drivers, opens the virtio port, and then speaks the frames that sandbox/workspace/frames.py defines; agent.py is the same
 // for places that have Python. One thread, one poll loop, no allocation that the outside controls
 // beyond one frame. Every job runs in a cgroup of its own, so that ending it ends all of it.
+//
+// As another process than the first it serves on its standard streams, or, called with "text" and
+// a named pipe, reads that and writes lines of base64.
 //
 // Built static: gcc -O2 -static -o agent agent.c
 #define _GNU_SOURCE
@@ -56,10 +58,29 @@ static void write_all(const void *data, size_t size) {
     }
 }
 
+// Where only text gets through, a frame goes out as one line of base64.
+static int as_text;
+
+static void write_line(const uint8_t *data, size_t size) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static char line[(MOST + 16) / 3 * 4 + 8];
+    size_t n = 0;
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t v = data[i] << 16 | (i + 1 < size ? data[i + 1] << 8 : 0) | (i + 2 < size ? data[i + 2] : 0);
+        line[n++] = digits[v >> 18];
+        line[n++] = digits[v >> 12 & 63];
+        line[n++] = i + 1 < size ? digits[v >> 6 & 63] : '=';
+        line[n++] = i + 2 < size ? digits[v & 63] : '=';
+    }
+    line[n++] = '\n';
+    write_all(line, n);
+}
+
 static void send_frame(char kind, uint32_t id, const void *body, size_t size) {
     put32(out, size + 5); out[4] = kind; put32(out + 5, id);
     if (size) memcpy(out + 9, body, size);
-    write_all(out, size + 9);
+    if (as_text) write_line(out, size + 9);
+    else write_all(out, size + 9);
 }
 
 static void fail(uint32_t id, int code, const char *text) {
@@ -672,9 +693,12 @@ static void raise_loopback(void) {
 int main(int argc, char **argv) {
     if (getpid() != 1) {
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-        source = dup(0); sink = dup(1);
+        as_text = argc == 3 && !strcmp(argv[1], "text");
+        source = as_text ? open(argv[2], O_RDWR) : dup(0);  // a pipe with a name never ends
+        sink = dup(1);
+        if (source < 0) return 1;
         fcntl(source, F_SETFD, FD_CLOEXEC); fcntl(sink, F_SETFD, FD_CLOEXEC);
-        (void)argc; (void)argv;
+        if (as_text) prepare_groups();
         serve();
     }
     umask(022);

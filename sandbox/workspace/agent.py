@@ -235,7 +235,8 @@ class Agent:
         """Everything below the roots; only the token when it is what the other side knows."""
         found: list[bytes] = []
         for index, root in enumerate(roots):
-            walk(root, str(index).encode(), found)
+            if os.path.lexists(root):
+                walk(root, str(index).encode(), found)
         total = 14695981039346656037  # FNV-1a, 64 bits
         for item in found:
             total = (total ^ hash_of(item)) * 1099511628211 & 0xFFFFFFFFFFFFFFFF

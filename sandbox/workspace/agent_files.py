@@ -72,9 +72,10 @@ def walk(folder: bytes, prefix: bytes, found: list[bytes]) -> None:
     found.append(record(prefix, os.lstat(folder), folder))
     while pending:
         path, name = pending.pop()
-        listing: list[os.DirEntry[bytes]] = []
-        with contextlib.suppress(OSError):
+        try:
             listing = list(os.scandir(path))
+        except FileNotFoundError:
+            continue  # it went away; what cannot be looked into is not empty: that is an error
         for item in listing:
             try:
                 st = item.stat(follow_symlinks=False)

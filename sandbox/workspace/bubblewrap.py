@@ -92,7 +92,10 @@ def command_line(program: str, folder: Path) -> list[str]:
     """How `bwrap` is called for a workspace below `folder`."""
     python, python_home = _python()
     words = [program, "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"]
-    words += ["--cap-drop", "ALL", "--hostname", "workspace", "--clearenv"]
+    words += ["--unshare-user"]
+    words += ["--hostname", "workspace", "--clearenv", "--cap-drop", "ALL"]
+    for right in ("CAP_DAC_OVERRIDE", "CAP_FOWNER"):  # over the workspace's own files
+        words += ["--cap-add", right]
     words += ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM_LINKS:
         path = Path("/", name)

@@ -15,3 +15,7 @@ class WorkspaceLostError(SandboxError):
 
 class WorkspaceTimeError(SandboxError):
     """A command took longer than it may; everything of it was ended."""
+
+
+class WorkspaceLimitError(SandboxError):
+    """More than a workspace may take or give: its disk is full, or a command left too much."""

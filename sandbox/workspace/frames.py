@@ -228,6 +228,11 @@ class Batch:
         data = os.fsencode(target)
         self._add(b"r", path, struct.pack("<I", len(data)) + data)
 
+    @property
+    def full_bodies(self) -> int:
+        """How many frames are full: time to send them."""
+        return len(self._done)
+
     def bodies(self) -> Iterator[bytes]:
         """What was packed since the last time, in order."""
         if self._parts:
