@@ -1,20 +1,25 @@
-"""What the person has allowed in advance for a run: hosts to read from, tools to use.
+"""What the person has allowed in advance for a run: hosts, tools, commands, changes, secrets.
 
-Owns the form of these grants (`host:NAME[:PORT]`, `tool:NAME`) and which host one covers. It must
-not decide on effects: the gate does. Pure data; any thread.
+Owns the forms of grants (`host:NAME[:PORT]` to read from, `send:NAME[:PORT]` to send to,
+`tool:NAME`, `command:PATTERN`; those for changes are in `grant_budgets.py`) and which host one
+covers. It must not decide on effects: the gate does. Pure data; any thread.
 """
 
 from __future__ import annotations
 
 import re
 import socket
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from sandbox.grant_budgets import FORMS, WORDS, ChangeGrant, change_grant
 
 Address = IPv4Address | IPv6Address
 
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s:/?#@\[\]]+)(?::(\d{1,5}))?")
 _TOOL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_COMMAND = re.compile(r"[^\s*?\[][^\n]*")
 _PRIVATE_NAMES = (
     ".local",
     ".localhost",
@@ -43,10 +48,28 @@ class HostGrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grants:
-    """The grants of one run."""
+    """The grants of one run.
+
+    `hosts`: to read from; `sends`: to send to; `commands`: patterns as in a shell; `changes`: what
+    needs no asking at the end; `secrets`: by name, the hosts that each is bound to.
+    """
 
     hosts: tuple[HostGrant, ...] = ()
+    sends: tuple[HostGrant, ...] = ()
     tools: frozenset[str] = frozenset()
+    commands: tuple[str, ...] = ()
+    changes: tuple[ChangeGrant, ...] = ()
+    secrets: Mapping[str, tuple[HostGrant, ...]] = field(
+        default_factory=dict[str, tuple[HostGrant, ...]]
+    )
+
+    def send(self, name: str, port: int) -> bool:
+        """Whether programs may send to this host at this port."""
+        return any(grant.covers(name, port) for grant in self.sends)
+
+    def secret(self, secret: str, name: str, port: int) -> bool:
+        """Whether a secret is bound to this host."""
+        return any(grant.covers(name, port) for grant in self.secrets.get(secret, ()))
 
     def host(self, name: str, port: int) -> bool:
         """Whether programs may read from this host at this port."""
@@ -60,35 +83,61 @@ class Grants:
         """
         name = host_name(name)
         known = literal_address(name) is not None or "." not in name
-        return (known or name.endswith(_PRIVATE_NAMES)) and self.host(name, port)
+        named = self.host(name, port) or self.send(name, port)
+        return (known or name.endswith(_PRIVATE_NAMES)) and named
 
 
 NO_GRANTS = Grants()
 
 
 def grants_of(texts: frozenset[str]) -> Grants:
-    """The host and tool grants among `texts`; others are left to who owns them.
+    """The grants that `texts` spell.
 
-    Raises `ValueError`, with the form that is right, for a host or tool grant that is malformed.
+    Raises `ValueError`, with the form that is right, for one that is not known or malformed.
     """
     hosts: list[HostGrant] = []
+    sends: list[HostGrant] = []
     tools: set[str] = set()
+    commands: list[str] = []
+    changes: list[ChangeGrant] = []
     for text in sorted(texts):
         kind, _, value = text.partition(":")
-        if kind == "host":
-            hosts.append(_host_grant(text, value))
-        elif kind == "tool":
-            if not _TOOL.fullmatch(value):
-                raise ValueError(f"{text} is not of the form tool:NAME")
-            tools.add(value)
-    return Grants(hosts=tuple(hosts), tools=frozenset(tools))
+        match kind:
+            case "host":
+                hosts.append(_host_grant(text, value))
+            case "send":
+                sends.append(_host_grant(text, value))
+            case "tool":
+                tools.add(_matching(_TOOL, text, value, "tool:NAME"))
+            case "command":
+                commands.append(_matching(_COMMAND, text, value, "command:PATTERN"))
+            case "commit" if value.partition(",")[0] == "new-files":
+                changes.append(change_grant(text))
+            case _ if kind in WORDS:
+                changes.append(change_grant(text))
+            case _:
+                raise ValueError(f"{text} is not a known grant; the forms are {', '.join(FORMS)}")
+    return Grants(
+        hosts=tuple(hosts),
+        sends=tuple(sends),
+        tools=frozenset(tools),
+        commands=tuple(commands),
+        changes=tuple(changes),
+    )
+
+
+def _matching(pattern: re.Pattern[str], text: str, value: str, form: str) -> str:
+    if not pattern.fullmatch(value):
+        raise ValueError(f"{text} is not of the form {form}")
+    return value
 
 
 def _host_grant(text: str, value: str) -> HostGrant:
     found = _HOST.fullmatch(value)
     port = int(found.group(2)) if found is not None and found.group(2) else None
     if found is None or "*" in value or (port is not None and not 0 < port < 65_536):
-        raise ValueError(f"{text} is not of the form host:NAME or host:NAME:PORT")
+        kind = text.partition(":")[0]
+        raise ValueError(f"{text} is not of the form {kind}:NAME or {kind}:NAME:PORT")
     return HostGrant(name=host_name(found.group(1)), port=port)
 
 
