@@ -16,16 +16,19 @@ from typing import TypeVar
 
 from app.engine.effect_journal import EffectJournal
 from app.engine.events import CallsProgress
-from app.engine.gate import StagedGate
+from app.engine.gate import TurnGate, shown_before
 from app.engine.idle import idle_fault, only_report_failed
 from app.engine.live_record import LiveRecord
 from app.store.chats import new_id
 from app.store.records import CallGroup, ProgramRecord, TurnRecord
+from sandbox.changeset import ChangeSet
 from sandbox.effects import Effect
 from sandbox.errors import Fault, ProgramFaultError
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
+from sandbox.ports import Reason
 from sandbox.program import Program, prepare
+from sandbox.review import Surroundings
 from sandbox.runner import Runner
 from sandbox.stage import Stage
 
@@ -37,7 +40,8 @@ _log = logging.getLogger(__name__)
 class Plan:
     """What a turn has to work with.
 
-    `earlier`: the chat's turns before this one; `grants`: what the person allowed in advance.
+    `earlier`: the chat's turns before this one; `grants`: what the person allowed in advance;
+    `around`: what the review's rules look up; it blocks.
     """
 
     turn: TurnRecord
@@ -47,6 +51,7 @@ class Plan:
     temperature: float
     seed: int | None = None
     grants: Grants = NO_GRANTS
+    around: Callable[[], Surroundings] = Surroundings
 
 
 class TriesSpentError(Exception):
@@ -74,6 +79,7 @@ class Attempts:
         self._live = live
         self._runner = runner
         self._worker = worker
+        self._gate = TurnGate(plan.grants, plan.turn.request, shown_before(plan.earlier))
 
     @property
     def spent(self) -> bool:
@@ -129,7 +135,7 @@ class Attempts:
                     program,
                     program_id=record.program_id,
                     stage=stage,
-                    gate=StagedGate(self._plan.grants, program.source),
+                    gate=self._gate.begin(program),
                     journal=EffectJournal(self._live.store, self._live.record.turn_id, loop),
                     listen=listen,
                     stop=self.stop_token,
@@ -139,6 +145,7 @@ class Attempts:
                 kept = outcome.status == "ok"
                 return outcome
             finally:
+                self._gate.end()
                 if kept:
                     stage.merge()
                 else:
@@ -147,6 +154,10 @@ class Attempts:
         loop = asyncio.get_running_loop()
         listen = self._listener(record)
         return await self.on_worker(work)
+
+    def reasons(self, changes: ChangeSet) -> tuple[Reason, ...]:
+        """What is unusual about the turn's changes. Blocks: it looks at the disk."""
+        return self._gate.review(changes, self._plan.around())
 
     def _doubted(self, outcome: Outcome, source: str, stage: Stage) -> Outcome:
         """The outcome, as a failed one when it cannot be what the person wanted."""

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 from app.engine.attempts import Plan, TriesSpentError
 from app.engine.decisions import Decisions
@@ -25,6 +26,7 @@ from app.engine.problems import (
     problem_of,
     spent,
 )
+from app.engine.surroundings import look_around
 from app.engine.turn import LiveTurn
 from app.engine.warm import ModelSource
 from app.errors import AppError
@@ -44,6 +46,7 @@ from sandbox.changeset import ChangeSet
 from sandbox.errors import SandboxError, SandboxUnavailableError
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.pool import SandboxPool
+from sandbox.review import Surroundings
 from sandbox.runner import Runner
 from sandbox.stage import Stage
 
@@ -167,6 +170,7 @@ class TurnDesk:
                 temperature=settings.model.temperature,
                 seed=seed,
                 grants=grants,
+                around=self._around(turn),
             ),
             LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
             runner=Runner(self._pool, settings.sandbox.limits()),
@@ -177,6 +181,16 @@ class TurnDesk:
         self._live[turn.turn_id] = (live, task)
         self._mailbox.post(TurnChanged(turn=turn))
         self._mailbox.post(ChatsChanged())
+
+    def _around(self, turn: TurnRecord) -> Callable[[], Surroundings]:
+        folders = self._store.turn_folders(turn.turn_id)
+        blobs = self._paths.blobs / turn.turn_id
+
+        def look() -> Surroundings:
+            roots = [str(Path(folder.path).expanduser().resolve()) for folder in folders]
+            return look_around(roots, BlobStore(blobs), request=turn.request)
+
+        return look
 
     # running
 

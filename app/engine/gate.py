@@ -1,135 +1,132 @@
-"""The gate as far as a call is concerned: what a program may do without being asked.
+"""The gate of one turn: joins the flow of each program with what its calls do, and judges.
 
-File effects land in the stage and are reviewed once, at the end of the turn. A host is read from,
-and a tool used, only under a standing grant; everything else is denied until a rule allows it.
-Thread: the runner's worker, and for redirects the network's.
+Owns the turn's ledger of effects and labels and its lock. The rules are in `sandbox/policy.py`
+(calls) and `sandbox/review.py` (the end of the turn). Thread: the runner's worker, for redirects
+the network's; begun and asked from the engine's.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
-from urllib.parse import urlsplit
+import os
+import threading
+from collections.abc import Iterable, Sequence
 
-from sandbox.effects import Effect, EffectKind
+from app.store.records import TurnRecord
+from sandbox.changeset import ChangeSet
+from sandbox.downloaded import is_downloaded
+from sandbox.effects import Effect
+from sandbox.flow import Flow, analyse
 from sandbox.grants import NO_GRANTS, Grants
-from sandbox.ports import Verdict
+from sandbox.labels import PRIVATE
+from sandbox.origins import Origin
+from sandbox.policy import ALLOW, Situation, judge
+from sandbox.ports import Reason, Verdict
+from sandbox.program import Program
+from sandbox.review import Surroundings, review_reasons
+from sandbox.turn_ledger import TurnLedger
 
-STAGED: frozenset[EffectKind] = frozenset({"read", "create", "modify", "delete", "move"})
-_TELLING: frozenset[EffectKind] = STAGED - {"create", "modify"}
-
-_ALLOW = Verdict(outcome="allow", reason="staged")
-_GRANTED = Verdict(outcome="allow", reason="granted")
-_PORTS = {"http": 80, "https": 443}
+_LOOKED_UP = 20_000
+_WORD_CHARS = 4
 
 
-class StagedGate:
-    """Judges the calls of one program; fails closed for what no rule allows.
+def shown_before(earlier: Iterable[TurnRecord]) -> tuple[Origin, ...]:
+    """What the model reads of the chat's earlier turns: answers made from the person's files."""
+    for turn in earlier:
+        if turn.answer and any(program.calls for program in turn.programs):
+            return (Origin(label=PRIVATE, kind="shown", what=turn.turn_id),)
+    return ()
 
-    | effect | verdict |
-    | --- | --- |
-    | a file effect | allowed: it is staged |
-    | a read of a host | allowed under `host:NAME`, and see below |
-    | a tool | allowed under `tool:NAME` |
-    | anything else | denied |
 
-    A program that has read anything of the person's may read only from addresses that stand in it
-    as they are: one that it made could carry out what it read. Content, names, sizes and whether
-    something is there count alike; that a move or a deletion went well tells it too.
+class TurnGate:
+    """Judges the calls of a turn's programs, one program after another; fails closed.
+
+    A program that was not announced with `begin` has no flow: all that the turn has learned is
+    taken to be in everything that it does.
     """
 
-    def __init__(self, grants: Grants = NO_GRANTS, source: str = "") -> None:
-        """`grants`: those of the run; `source`: the program as it was written."""
+    def __init__(
+        self, grants: Grants = NO_GRANTS, request: str = "", shown: Iterable[Origin] = ()
+    ) -> None:
+        """`request`: the person's words: addresses in it hold nothing else; `shown`: labelled data
+        that the model had been shown before this turn."""
         self._grants = grants
-        self._source = source
-        self._literals: frozenset[str] | None = None
-        self._has_private = False
+        self._known = request
+        self._request = request
+        self._lock = threading.Lock()
+        self._places: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
+        self.ledger = TurnLedger(downloaded=is_downloaded, place=self._place, shown=shown)
+
+    def begin(self, program: Program) -> TurnGate:
+        """The next program of the turn is about to run; gives the gate of its calls."""
+        with self._lock:
+            flow = self._flow(program)
+            if not self.ledger.has_shown:
+                self._known += f"\n{program.source}"
+            self.ledger.begin(flow)
+        return self
+
+    def end(self) -> None:
+        """The program has ended, whichever way: the model is told of it."""
+        with self._lock:
+            self.ledger.end()
 
     def judge(self, effects: Sequence[Effect]) -> Verdict:
         """Judge the effects of one call. An empty list has no effect and is allowed."""
-        verdict = _ALLOW
-        for effect in effects:
-            found = self._judge(effect)
-            if found.outcome != "allow":
-                return found
-            if found is not _ALLOW:
-                verdict = found
-        return verdict
+        with self._lock:
+            found = [self._judge(effect) for effect in effects]
+            denied = next((one for one in found if one.outcome == "deny"), None)
+            if denied is not None:
+                return denied
+            self.ledger.observe(effects)
+        asked = [one for one in found if one.outcome == "ask"]
+        if not asked:
+            return next((one for one in found if one is not ALLOW), ALLOW)
+        reasons = [reason for one in asked for reason in one.reasons]
+        first = asked[0]
+        return Verdict(
+            outcome="ask", reason=first.reason, message=first.message, reasons=tuple(reasons)
+        )
+
+    def review(self, changes: ChangeSet, around: Surroundings) -> tuple[Reason, ...]:
+        """What is unusual about the turn's changes, the most unusual first."""
+        with self._lock:
+            return review_reasons(self.ledger, changes, around)
 
     def _judge(self, effect: Effect) -> Verdict:
-        if effect.kind == "read" and is_url(effect.path):
-            return self._judge_host(effect)
-        if effect.kind in STAGED:
-            self._has_private = self._has_private or effect.kind in _TELLING
-            return _ALLOW
-        if effect.kind == "tool":
-            return self._judge_tool(effect.path)
-        if effect.kind == "request":
-            host, _ = host_of(effect.path)
-            return _denied(
-                "sends",
-                f"sending to {host} needs the person's approval, which a program cannot ask for "
-                "here yet; read with fetch_url(), or write what is to be sent into a file",
-            )
-        return _denied("unknown-effect", f"programs cannot do this here ({effect.kind})")
+        reach = self.ledger.reaching(effect)
+        return judge(Situation(effect=effect, reach=reach, ledger=self.ledger, grants=self._grants))
 
-    def _judge_tool(self, name: str) -> Verdict:
-        if name in self._grants.tools:
-            return _GRANTED
-        return _denied("no-grant", f"the tool {name} needs the person's grant tool:{name}")
+    def _flow(self, program: Program) -> Flow | None:
+        shown = self.ledger.has_shown
+        try:
+            return analyse(program, self._may_be_shown if shown else None)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
 
-    def _judge_host(self, effect: Effect) -> Verdict:
-        host, port = host_of(effect.path)
-        if not self._grants.host(host, port):
-            shown = host if port in _PORTS.values() else f"{host}:{port}"
-            return _denied("no-grant", f"reading from {host} needs the person's grant host:{shown}")
-        # A redirect is the server's word: what the program asked for is its target.
-        asked = effect.target or effect.path
-        if self._has_private and asked not in self._written():
-            return _denied(
-                "private-data",
-                f"the program has read files, and the address it asks {host} for could hold what "
-                "was in them: read from hosts first, or write the whole address as it is",
-            )
-        return _GRANTED
+    def _may_be_shown(self, text: str) -> bool:
+        """Whether a constant may hold what the model was shown: it is not in the person's words,
+        nor in what was written before the model saw anything."""
+        if not any(char.isalnum() for char in text):
+            return False
+        return len(text) < _WORD_CHARS or text not in self._known
 
-    def _written(self) -> frozenset[str]:
-        """The addresses that stand in the program, in the form that effects have."""
-        if self._literals is None:
-            self._literals = _addresses_in(self._source)
-        return self._literals
+    def _place(self, path: str) -> str:
+        """The one name of a path: links followed, case folded, since a disk may fold it."""
+        found = self._places.get(path)
+        if found is None:
+            if len(self._places) >= _LOOKED_UP:
+                self._places.clear()
+            folder, name = os.path.split(path)
+            inside = f"{self._folder(folder)}/{name}"
+            known = os.path.realpath(path) if os.path.islink(path) else inside  # noqa: PTH114
+            found = self._places[path] = known.casefold()
+        return found
 
-
-def is_url(path: str) -> bool:
-    """Whether an effect's path is an address on the network; files are never named so."""
-    return path.startswith(("http://", "https://"))
-
-
-def host_of(url: str) -> tuple[str, int]:
-    """Host and port of an address; a host of '' matches no grant."""
-    try:
-        parts = urlsplit(url)
-        return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
-    except ValueError:
-        return "", 0
-
-
-def _addresses_in(source: str) -> frozenset[str]:
-    from sandbox.addresses import target_of
-
-    found: set[str] = set()
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    for node in nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_url(node.value):
-            try:
-                found.add(target_of(node.value).text)
-            except ValueError:
-                continue
-    return frozenset(found)
-
-
-def _denied(reason: str, message: str) -> Verdict:
-    return Verdict(outcome="deny", reason=reason, message=message)
+    def _folder(self, path: str) -> str:
+        found = self._folders.get(path)
+        if found is None:
+            if len(self._folders) >= _LOOKED_UP:
+                self._folders.clear()
+            found = self._folders[path] = os.path.realpath(path)
+        return found

@@ -231,7 +231,10 @@ class LiveTurn:
 
     async def _finish(self, stage: Stage) -> ChangeSet:
         changes = await self._attempts.on_worker(stage.changes)
-        self._live.update(answer=self._answer(), changes=changes if changes.changes else None)
+        reasons = await self._attempts.on_worker(lambda: self._attempts.reasons(changes))
+        self._live.update(
+            answer=self._answer(), changes=changes if changes.changes else None, reasons=reasons
+        )
         return changes
 
     def _answer(self) -> str:

@@ -26,6 +26,7 @@ from sandbox.changeset import from_json as change_set_from_json
 from sandbox.changeset import to_json as change_set_to_json
 from sandbox.effects import Effect, Span
 from sandbox.errors import Fault
+from sandbox.ports import Reason
 
 Row = Mapping[str, Any]
 
@@ -81,6 +82,7 @@ def turn_row(turn: TurnRecord) -> dict[str, Any]:
         "changes": None if turn.changes is None else dump(change_set_to_json(turn.changes)),
         "approved": dump(list(turn.approved)),
         "conflicts": dump([asdict(conflict) for conflict in turn.conflicts]),
+        "reasons": reasons_text(turn.reasons),
         "committed": int(turn.committed),
         "usage": dump(asdict(turn.usage)),
         "seconds": turn.seconds,
@@ -105,10 +107,21 @@ def turn_from(row: Row, programs: Iterable[ProgramRecord]) -> TurnRecord:
         ),
         approved=tuple(json.loads(row["approved"])),
         conflicts=tuple(_conflict_from(item) for item in json.loads(row["conflicts"])),
+        reasons=reasons_from(row["reasons"]),
         committed=bool(row["committed"]),
         usage=Usage(**json.loads(row["usage"])),
         seconds=row["seconds"],
     )
+
+
+def reasons_text(reasons: Iterable[Reason]) -> str:
+    """Reasons as a JSON column."""
+    return dump([{"code": reason.code, "data": dict(reason.data)} for reason in reasons])
+
+
+def reasons_from(text: str) -> tuple[Reason, ...]:
+    """Reasons out of a JSON column."""
+    return tuple(Reason(code=item["code"], data=item["data"]) for item in json.loads(text))
 
 
 def _conflict_from(item: dict[str, Any]) -> ConflictRecord:

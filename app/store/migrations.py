@@ -111,4 +111,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             UNIQUE (run_id, model_id, mode, task, seed)
         )""",
     ),
+    ("ALTER TABLE turns ADD COLUMN reasons TEXT NOT NULL DEFAULT '[]'",),
 )

@@ -12,6 +12,7 @@ from typing import Literal
 from sandbox.changeset import ChangeSet
 from sandbox.effects import EffectKind
 from sandbox.errors import Fault
+from sandbox.ports import Reason
 from sandbox.verify import Choice
 
 TurnStatus = Literal[
@@ -110,7 +111,8 @@ class TurnRecord:
 
     `reply`: the model's text of the latest try, its program included; `answer`: what the person
     reads; `changes`: the change set, None while there is none; `approved`: ids of the changes that
-    were committed; `seconds`: wall time so far.
+    were committed; `reasons`: what is unusual about them, the most unusual first; `seconds`: wall
+    time so far.
     """
 
     turn_id: str
@@ -126,6 +128,7 @@ class TurnRecord:
     changes: ChangeSet | None = None
     approved: tuple[str, ...] = ()
     conflicts: tuple[ConflictRecord, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     committed: bool = False
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
