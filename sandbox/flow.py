@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sandbox.effects import Span
-from sandbox.flow_calls import CallSite
 from sandbox.flow_graph import Graph
 from sandbox.flow_names import outline
 from sandbox.flow_walk import Walk
@@ -25,7 +24,6 @@ from sandbox.labels import Marks, joined
 from sandbox.program import Program
 
 _ROUNDS = 40
-_HELPER = "__dd_at"
 
 Place = tuple[int, int]
 """Where a call is in the original source: start and end in UTF-8 bytes."""
@@ -104,7 +102,6 @@ def _nothing(_text: str) -> bool:
 def _result(program: Program, walk: Walk, graph: Graph, marks: Marks, *, opaque: bool) -> Flow:
     found: dict[Place, list[Site]] = {}
     spans: dict[int, Span] = {}
-    helpers = _helpers(walk.sites)
     for call in walk.sites:
         span = _span(program, call.node)
         site = Site(
@@ -116,32 +113,13 @@ def _result(program: Program, walk: Walk, graph: Graph, marks: Marks, *, opaque:
             led=marks.as_influence(marks.everything if opaque else graph.mark(call.pc)),
         )
         spans[call.number] = span
-        for place in (span, *(_span(program, node) for node in helpers.get(call.node, ()))):
-            found.setdefault((place.start, place.end), []).append(site)
+        found.setdefault((span.start, span.end), []).append(site)
     return Flow(
         sites={place: tuple(sites) for place, sites in found.items()},
         shown=walk.shown_number,
         marks=marks,
         spans=spans,
     )
-
-
-def _helpers(sites: list[CallSite]) -> dict[ast.AST, list[ast.Call]]:
-    """The `__dd_at()` among a call's arguments: effects of helpers are told at its place."""
-    found: dict[ast.AST, list[ast.Call]] = {}
-    for site in sites:
-        node = site.node
-        if not isinstance(node, ast.Call):
-            continue
-        values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        for value in values:
-            if isinstance(value, ast.Call) and _is_helper(value):
-                found.setdefault(node, []).append(value)
-    return found
-
-
-def _is_helper(node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Name) and node.func.id == _HELPER
 
 
 def _span(program: Program, node: ast.expr) -> Span:

@@ -25,6 +25,7 @@ from sandbox.flow_tables import (
     PURE_DOTTED,
     PURE_FUNCTIONS,
     PURE_ROOTS,
+    WRITE_METHODS,
     WRITING,
 )
 
@@ -52,14 +53,6 @@ class CallSite:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Class:
-    """A class of the program as a value."""
-
-    value: int
-    fields: tuple[int, ...]
-
-
-@dataclass(slots=True, eq=False, kw_only=True)
 class _Link:
     """A call that may call functions of the program."""
 
@@ -80,7 +73,6 @@ class Calls:
     def __init__(self, graph: Graph, methods: frozenset[str], stored: frozenset[str]) -> None:
         self.sites: list[CallSite] = []
         self.functions: dict[int, Function] = {}
-        self.classes: dict[int, Class] = {}
         self._graph = graph
         self._own = methods | stored
         self._methods = methods
@@ -171,22 +163,6 @@ class Calls:
                 link.done.add(number)
                 self._connect(link, function, direct=held and not given >> (2 * number) & 1)
                 news = True
-            news = self._instances(link, into) or news
-        return news
-
-    def _instances(self, link: _Link, into: int) -> bool:
-        news = False
-        for number, made in self.classes.items():
-            if number in link.done or not into >> (2 * number) & 1:
-                continue
-            link.done.add(number)
-            news = True
-            self._graph.same(link.value, made.value)
-            for node in (*link.args, *link.named.values()):
-                self._graph.write(node, made.value)
-                for part in made.fields:
-                    self._graph.flow(node, part)
-                    self._graph.same(node, part)
         return news
 
     def _named(self, link: _Link, function: Function) -> bool:
@@ -270,6 +246,8 @@ class Calls:
         if name[1:] in PATH_OWNER and name.startswith("."):
             return owner, graph.merged([*args, *named.values()])
         everything = graph.merged([callee, owner, *args, *named.values()])
+        if name[1:] in WRITE_METHODS and name.startswith("."):
+            return CLEAN, everything  # where the file is was said when it was opened
         return everything, everything
 
     def _content(self, value: int) -> int:

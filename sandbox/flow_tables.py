@@ -72,6 +72,11 @@ FILE_METHODS: frozenset[str] = _names("""
     """)
 """Methods of files: what they are given is copied into the file, what they give is new."""
 
+WRITE_METHODS: frozenset[str] = _names(
+    "write writelines writerow writerows writeheader close flush"
+)
+"""Methods that write to a file that is open: what they are given says what, never where."""
+
 PATH_FIRST: frozenset[str] = _names("""
     open __dd_open __dd_write_text __dd_touch __dd_chmod __dd_utime os.mkdir os.makedirs
     __dd_open_update

@@ -39,7 +39,6 @@ class Values:
         self.loop: int = CLEAN
         self.trap: int = CLEAN
         self.function: Function | None = None
-        self.fields: set[str] = set()
         self.methods_of: list[tuple[Function, int]] = []
         self.implicit: list[Function] = []
         self.seen: set[int] = set()
@@ -229,10 +228,13 @@ class Values:
         return made
 
     def _attribute(self, node: ast.Attribute) -> int:
-        owner = self.value(node.value)
-        if not self._facts.has_functions and node.attr not in self._facts.stored:
+        return self._part(self.value(node.value), node.attr)
+
+    def _part(self, owner: int, name: str) -> int:
+        """The attribute of a value; what no class and no assignment has is made of the value."""
+        if not self._facts.has_functions and name not in self._facts.stored:
             return owner
-        part = self.attribute(node.attr)
+        part = self.attribute(name)
         made = self.graph.node()
         for origin in (owner, part):
             self.graph.flow(origin, made)
@@ -283,7 +285,9 @@ class Values:
         owner = CLEAN
         if isinstance(func, ast.Attribute) and not name:
             owner, name = self.value(func.value), f".{func.attr}"
-        callee = self.value(func)
+            callee = self._part(owner, func.attr)
+        else:
+            callee = self.value(func)
         args = [self.value(item) for item in node.args]
         named = {keyword.arg: self.value(keyword.value) for keyword in node.keywords}
         if name in _NEW and not name.startswith("__dd_"):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sandbox.flow_calls import CallSite, Class
+from sandbox.flow_calls import CallSite
 from sandbox.flow_graph import CLEAN, Graph
 from sandbox.flow_names import Function, Outline, Scope, bound_in
 from sandbox.flow_values import Values
@@ -48,7 +48,6 @@ class Walk(Values):
             ast.Continue: lambda _node: self._leaves_loop(),
             ast.Global: lambda node: self._outside(node.names, is_global=True),
             ast.Nonlocal: lambda node: self._outside(node.names, is_global=False),
-            ast.Delete: self._delete,
         }
 
     def module(self, tree: ast.Module) -> None:
@@ -84,15 +83,6 @@ class Walk(Values):
     def _annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.bind(node.target, self.value(node.value), node.value)
-        elif self.scope.kind == "class" and isinstance(node.target, ast.Name):
-            self.fields.add(node.target.id)
-
-    def _delete(self, node: ast.Delete) -> None:
-        for target in node.targets:
-            if isinstance(target, ast.Subscript):
-                owner, key = self.value(target.value), self.value(target.slice)
-                self.graph.write(key, owner)
-                self.graph.write(self.pc, owner, leads=True)
 
     def _outside(self, names: Sequence[str], *, is_global: bool) -> None:
         for name in names:
@@ -237,14 +227,12 @@ class Walk(Values):
 
     def _class(self, node: ast.ClassDef) -> None:
         value = self.graph.node()
-        number = self.graph.source(value)
         for base in node.bases:
             origin = self.value(base)
             self.graph.flow(origin, value)
             self.graph.same(origin, value)
         outer, self.scope = self.scope, Scope(self.graph, self.scope, "class", self._facts)
         before, self.methods_of = self.methods_of, []
-        outer_fields, self.fields = self.fields, set()
         for name in bound_in(node.body):
             self.scope.own(name)
         self.block(node.body)
@@ -254,9 +242,7 @@ class Walk(Values):
             self.graph.same(part, value)
             self.graph.flow(part, self.attribute(name))
             self.graph.same(part, self.attribute(name))
-        fields = tuple(self.attribute(name) for name in {*self.fields, *bound_in(node.body)})
-        self.calls.classes[number] = Class(value=value, fields=fields)
-        self.scope, self.fields = outer, outer_fields
+        self.scope = outer
         for function, _ in self.methods_of:
             if function.positional:  # `self` is what the class gives
                 self.graph.same(function.positional[0], value)

@@ -313,7 +313,11 @@ def _unverified_copy(review: Review, gone: Change, copy: Change) -> bool:
     if name.casefold().endswith(_ARCHIVES):
         return True
     same = gone.base is not None and copy.blob is not None and gone.base.sha256 == copy.blob
-    return stem in name and not same
+    return _is_named_after(name, stem) and not same
+
+
+def _is_named_after(name: str, stem: str) -> bool:
+    return name.startswith(stem) and not name[len(stem) : len(stem) + 1].isalnum()
 
 
 def _of(change: Change, code: str, **data: str | int) -> Reason:

@@ -305,13 +305,13 @@ class _Run:
         except _PROGRAM_ERRORS as error:
             return {"exception": _for_program(error, self._paths.cwd)}
         finally:
-            self._tell_look(tells=tells)
+            self._tell_look(call, span, tells=tells)
         if isinstance(value, Pending):
             self._tools.keep(snapshot.call_id, value)
             return {"future": ...}
         return {"return_value": value}
 
-    def _tell_look(self, *, tells: bool) -> None:
+    def _tell_look(self, call: str, span: Span | None, *, tells: bool) -> None:
         """Let the gate know that the program learned what is at a path, by no effect of its own.
 
         It counts for what is judged later and is no effect in the ledger: it is a look, and it is
@@ -319,7 +319,8 @@ class _Run:
         """
         path = self._paths.asked
         if tells and path is not None:
-            self._gate.judge((self._paths.effect("read", path),))
+            look = self._paths.effect("read", path)
+            self._gate.judge((replace(look, call=call, span=span),))
 
     def _shown_error(self, error: BaseException) -> BaseException:
         """An error of a call that ran beside the program, for it; raises what is not its own."""

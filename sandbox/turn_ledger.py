@@ -191,6 +191,8 @@ class TurnLedger:
                 return (make(UNTRUSTED, "web"),)
             case "read" if effect.folder:
                 return (make(PRIVATE, "listing"), *self._names_in(effect.path))
+            case "read" if effect.size_bytes is None:  # a look: is it there, how old
+                return (make(PRIVATE, "listing"),)
             case "read":
                 return (make(PRIVATE, "file"), *self._content(effect, make))
             case "delete" | "move":
@@ -264,9 +266,7 @@ class TurnLedger:
     def _steer(self, effect: Effect, part: _Part) -> None:
         reach = self.reaching(effect, part) if part == "given" else self._where(effect)
         origins = reach.untrusted() or tuple(
-            one
-            for one in (*reach.held, *reach.led)
-            if one.label == PRIVATE and one.kind in ("file", "shown")
+            one for one in (*reach.held, *reach.led) if one.label == PRIVATE and one.kind == "file"
         )
         if not origins or len(self.steered) >= _STEERED:
             return

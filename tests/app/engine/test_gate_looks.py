@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.gate import StagedGate
+from app.engine.gate import TurnGate
 from sandbox.effects import Effect
 from sandbox.grants import grants_of
 from sandbox.pool import SandboxPool
@@ -63,7 +63,7 @@ def run_judged(body: str, tmp_path: Path, pool: SandboxPool) -> tuple[str, list[
     """What the gate says to a made address after `body`; the kinds of effects recorded."""
     folder = tmp_path / "files"
     fill(folder, {"a.txt": "alpha", "sub/": ""})
-    gate = StagedGate(grants_of(frozenset({"host:example.org"})))
+    gate = TurnGate(grants_of(frozenset({"host:example.org"})))
     ran = run_here(START + body + "\n", folder, pool, gate=gate)
     assert ran.outcome.status == "ok", ran.outcome.fault
     return gate.judge([MADE]).outcome, [effect.kind for effect in ran.journal.effects]
@@ -73,7 +73,7 @@ def run_judged(body: str, tmp_path: Path, pool: SandboxPool) -> tuple[str, list[
 def test_no_address_is_made_of_what_a_look_told(
     name: str, tmp_path: Path, pool: SandboxPool
 ) -> None:
-    assert run_judged(LOOKS[name], tmp_path, pool)[0] == "deny"
+    assert run_judged(LOOKS[name], tmp_path, pool)[0] == "ask"
 
 
 @pytest.mark.parametrize("name", BLIND)
@@ -84,4 +84,4 @@ def test_an_address_may_be_made_where_nothing_was_told(
 
 
 def test_a_look_is_no_effect_in_the_record(tmp_path: Path, pool: SandboxPool) -> None:
-    assert run_judged(LOOKS["Path.is_file"], tmp_path, pool) == ("deny", [])
+    assert run_judged(LOOKS["Path.is_file"], tmp_path, pool) == ("ask", [])
