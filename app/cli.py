@@ -10,11 +10,14 @@ JSON of `run`, `exec`, `runs show`, `runs resume`, `runs undo` and `runs redo` (
 ``interrupted``, ``undone``), ``task``, ``answer``, ``error`` (null or ``{message, hint,
 details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``notes``, ``tries``,
 ``error``, ``printed``, ``value``, ``seconds``), ``effects`` (``kind``, ``path``, ``target``,
-``bytes``), ``changes`` (``id``, ``kind``, ``path``, ``target``, ``size_before``, ``size_after``),
+``bytes``), ``changes`` (as `sandbox.changeset.Change`: ``id``, ``kind``, ``path``, ``target``,
+``size_before``, ``size_after``, ``mode``, ``mtime_ns``, ``modified``, ``overwrites``,
+``depends_on``, ``evidence`` with ``program_id``, ``line``, ``call``, ...), ``approved`` (ids),
 ``committed``, ``conflicts``, ``usage`` (``prompt_tokens``, ``completion_tokens``,
 ``cached_tokens``, ``model_seconds``, ``seconds``, ``money``). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
-``runs``: what is kept to take runs back.
+``runs``: what is kept to take runs back. `runs show` adds ``patch``: the text changes as a unified
+patch, in which a byte that is no UTF-8 stands as a lone surrogate.
 """
 
 from __future__ import annotations
@@ -196,6 +199,12 @@ def _add_decision(parser: argparse.ArgumentParser) -> None:
         help="where the folder changed meanwhile: keep what is there, replace it, or keep both",
     )
     parser.add_argument(
+        "--on-fault",
+        choices=("take-back", "keep"),
+        default="take-back",
+        help="where the disk refuses a change: take all back (default), or keep what was applied",
+    )
+    parser.add_argument(
         "--grant",
         action="append",
         default=[],
@@ -219,6 +228,8 @@ def _add_runs(commands: Any) -> None:
         action = actions.add_parser(name, help=what)
         action.add_argument("run_id", metavar="ID")
         action.add_argument("--json", action="store_true")
+        if name == "show":
+            action.add_argument("--patch", action="store_true", help="only its unified patch")
     resume = actions.add_parser("resume", help="decide on a waiting run, or go on with one")
     resume.add_argument("run_id", metavar="ID")
     _add_decision(resume)

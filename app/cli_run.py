@@ -102,7 +102,8 @@ async def conclude(
         if approved is not None:
             wanted = approved or None
             choices = await _choices(engine, turn, approved, args.conflicts)
-            turn = await engine.decide(turn.turn_id, approved=wanted, choices=choices)
+            keep = args.on_fault == "keep"
+            turn = await engine.decide(turn.turn_id, approved=wanted, choices=choices, keep=keep)
     await report(engine, turn, as_json=args.json)
     return exit_code(turn)
 
@@ -141,6 +142,8 @@ def tell_end(turn: TurnRecord) -> None:
             say(turn.problem.details)
         if turn.problem.hint:
             say(turn.problem.hint)
+        if turn.problem.can_keep:
+            say("Or apply what can be applied, and list the rest: --on-fault keep")
     if turn.status == "waiting":
         say(f"Nothing is on the disk yet. Decide with: drydock runs resume {turn.turn_id}")
     elif turn.committed:

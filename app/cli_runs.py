@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 
 from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
 from app.cli_run import checked_grants, conclude, exit_code, open_engine, tell_end
@@ -49,8 +51,12 @@ async def show_run(args: argparse.Namespace) -> int:
     """Everything about one run."""
     async with open_engine() as (engine, _):
         turn = await engine.run_record(args.run_id)
+        patch = await engine.patch(args.run_id)
         if args.json:
-            print_json(await turn_json(engine, turn))
+            print_json(await turn_json(engine, turn) | {"patch": os.fsdecode(patch)})
+            return EXIT_DONE
+        if args.patch:
+            _write(patch)
             return EXIT_DONE
         print(turn_line(turn))
         for program in turn.programs:
@@ -64,10 +70,20 @@ async def show_run(args: argparse.Namespace) -> int:
         if turn.changes is not None:
             print(f"\n{review_sentence(turn.changes)}")
             print("\n".join(change_lines(turn.changes.changes, everything=True)))
+            if patch:
+                print()
+                _write(patch)
         if turn.answer:
             print(f"\n{turn.answer}")
         tell_end(turn)
     return EXIT_DONE
+
+
+def _write(patch: bytes) -> None:
+    """A patch has the bytes of its files, whatever they stand for."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(patch)
+    sys.stdout.buffer.flush()
 
 
 async def resume_run(args: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from app.engine.listing import size_text
 from app.store.records import CallGroup, TurnRecord
 from sandbox.changeset import Change, ChangeSet, sentence_parts, summary
+from sandbox.marks import Mark, marks
 
 _PARTS = {
     "moved": "moves {n} file{s}",
@@ -70,10 +71,26 @@ def change_line(change: Change) -> str:
             return f"mode    {shown(change.path)}"
 
 
+_MARKS: dict[Mark, str] = {
+    "overwrites": "replaces a file",
+    "leaves-folder": "leaves its folder",
+    "in-cloud": "only in the cloud",
+    "program": "program file",
+    "hidden": "hidden",
+    "hard-link": "has other names, which keep the old content",
+}
+
+
+def _marked_line(change: Change) -> str:
+    """One change with what deserves a second look."""
+    found = ", ".join(_MARKS[mark] for mark in marks(change, ()) if mark != "leaves-folder")
+    return f"{change_line(change)}  ({found})" if found else change_line(change)
+
+
 def change_lines(changes: Sequence[Change], *, everything: bool = False) -> list[str]:
     """All changes, or the first dozen with a count of the rest; ids are the line numbers."""
     many = len(changes) if everything else _EXAMPLES
-    lines = [f"{number:4}  {change_line(item)}" for number, item in enumerate(changes[:many], 1)]
+    lines = [f"{number:4}  {_marked_line(item)}" for number, item in enumerate(changes[:many], 1)]
     if len(changes) > many:
         lines.append(f"      and {len(changes) - many} more")
     return lines

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from sandbox.blobs import BlobStore
-from sandbox.changeset import Change, ChangeSet
+from sandbox.changeset import Change
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_LINES = 4_000
@@ -137,23 +137,6 @@ def diff_of(change: Change, blobs: BlobStore, *, folder: str = "") -> Diff:
     """The diff of one change; `folder`: what its name is shown relative to."""
     name = os.path.relpath(change.final_path, folder) if folder else change.final_path.lstrip("/")
     return text_diff(content_before(change), content_after(change, blobs), name)
-
-
-def unified_patch(change_set: ChangeSet, blobs: BlobStore, *, folder: str = "") -> str:
-    """All text changes as one patch; other changes are named in lines that patch tools skip."""
-    parts: list[str] = []
-    for change in change_set.changes:
-        diff = diff_of(change, blobs, folder=folder) if change.kind in _WITH_TEXT else None
-        if diff is not None and diff.kind == "text":
-            parts.extend(diff.lines)
-        if diff is None or diff.kind == "binary" or diff.cut or change.kind == "move":
-            target = f" -> {change.target}" if change.target else ""
-            note = " (cut)" if diff is not None and diff.cut else ""
-            parts.append(f"# {change.kind} {change.path}{target}{note}")
-    return "".join(f"{line}\n" for line in parts)
-
-
-_WITH_TEXT = ("create", "modify", "delete", "move")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ the run is stopped, and at its end. Thread: the runner's, and one that waits for
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -13,9 +14,10 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from sandbox.names import shown
+from sandbox.thumbnails import Thumbnail
 from sandbox.tool_run import ToolRun
 from sandbox.tools import Planned, tool
 
@@ -43,6 +45,10 @@ class DocumentProcess:
         """Begin reading; the future raises `ValueError` saying why a document cannot be read."""
         return self._waiting.submit(self._read, name, data, limit_chars)
 
+    def thumbnail(self, name: str, data: bytes, most_px: int) -> Future[Thumbnail]:
+        """Begin making a small picture; the future raises `ValueError` saying why there is none."""
+        return self._waiting.submit(self._reduce, name, data, most_px)
+
     def close(self) -> None:
         """End the process."""
         with self._lock:
@@ -53,6 +59,14 @@ class DocumentProcess:
         self._waiting.shutdown(wait=True, cancel_futures=True)
 
     def _read(self, name: str, data: bytes, limit_chars: int) -> str:
+        return self._ask(name, data, {"limit_chars": limit_chars})["text"]
+
+    def _reduce(self, name: str, data: bytes, most_px: int) -> Thumbnail:
+        answer = self._ask(name, data, {"most_px": most_px})
+        png = base64.b64decode(answer["png"])
+        return Thumbnail(png, int(answer["width"]), int(answer["height"]))
+
+    def _ask(self, name: str, data: bytes, wish: dict[str, int]) -> dict[str, Any]:
         process = self._running()
         late = threading.Event()
 
@@ -64,7 +78,7 @@ class DocumentProcess:
         timer.daemon = True
         timer.start()
         try:
-            line = _exchange(process, name, data, limit_chars)
+            line = _exchange(process, name, data, wish)
         finally:
             timer.cancel()
         if not line.endswith(b"\n"):
@@ -73,10 +87,10 @@ class DocumentProcess:
                 "it takes too long" if late.is_set() else "its reader ended, which may need memory"
             )
             raise ValueError(f"{name} cannot be read: {why}")
-        answer: dict[str, str] = json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
         if "problem" in answer:
             raise ValueError(f"{name} cannot be read: {answer['problem']}")
-        return answer["text"]
+        return answer
 
     def _running(self) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -92,9 +106,11 @@ class DocumentProcess:
             return self._process
 
 
-def _exchange(process: subprocess.Popen[bytes], name: str, data: bytes, limit_chars: int) -> bytes:
+def _exchange(
+    process: subprocess.Popen[bytes], name: str, data: bytes, wish: dict[str, int]
+) -> bytes:
     """One document to the process and its line back; less than a line when it has ended."""
-    asked = {"name": name, "size": len(data), "limit_chars": limit_chars}
+    asked = {"name": name, "size": len(data), **wish}
     try:
         to, back = _pipes(process)
         to.write(json.dumps(asked).encode("ascii") + b"\n")

@@ -1,11 +1,13 @@
-"""The process that reads documents: bytes in, text out, bounded in memory and time.
+"""The process that reads documents and pictures: bytes in, bounded in memory and time.
 
-Owns its protocol with `document_process.py`: a line of JSON (`name`, `size`, `limit_chars`) and the
-document's bytes come in, a line of JSON (`text`, or `problem`) goes out. Thread: its only one.
+Owns its protocol with `document_process.py`: a line of JSON (`name`, `size`, and `limit_chars` for
+text or `most_px` for a small picture) and the file's bytes come in, a line of JSON (`text`, or
+`png` in base64 with `width` and `height`, or `problem`) goes out. Thread: its only one.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -13,6 +15,7 @@ import sys
 from typing import Any
 
 from sandbox.documents import DocumentError, text_of
+from sandbox.thumbnails import thumbnail_of
 
 _MEMORY_BYTES = 2 * 1024 * 1024 * 1024
 
@@ -33,11 +36,16 @@ def main() -> int:
         answers.flush()
 
 
-def _answer(asked: dict[str, Any], data: bytes) -> dict[str, str]:
+def _answer(asked: dict[str, Any], data: bytes) -> dict[str, Any]:
     try:
+        if "most_px" in asked:
+            small = thumbnail_of(data, asked["most_px"])
+            png = base64.b64encode(small.png).decode("ascii")
+            return {"png": png, "width": small.width, "height": small.height}
         return {"text": text_of(asked["name"], data, asked["limit_chars"])}
-    except DocumentError as error:
-        return {"problem": str(error)}
+    except ValueError as error:
+        is_ours = isinstance(error, DocumentError) or "most_px" in asked
+        return {"problem": str(error) if is_ours else "it cannot be read (ValueError)"}
     except (MemoryError, RecursionError):
         return {"problem": "it needs more memory than it may have"}
     except Exception as error:  # the process edge: a document can break a parser in any way

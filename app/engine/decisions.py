@@ -78,14 +78,16 @@ class Decisions:
         *,
         choices: Mapping[str, Choice] | None = None,
         whole: bool = False,
+        keep: bool = False,
     ) -> TurnRecord:
         """Apply the approved changes of a waiting turn, or reject all of them (None).
 
         `choices`: by change id, what to do where the disk changed meanwhile; without one such a
         change is left out, or, if it is to be the `whole` or nothing, the turn waits again with the
-        conflicts in its record.
-        Raises: `AppError` when the turn does not wait; when applying failed, the turn waits again
-        and its problem says why.
+        conflicts in its record. `keep`: where the disk refuses something, what can be applied is,
+        and the rest is listed; else everything is taken back and the turn waits again, and its
+        problem says why.
+        Raises: `AppError` when the turn does not wait.
         """
         await self._take_up(turn_id)
         target: TurnStatus = "rejected" if approved is None else "committing"
@@ -109,6 +111,7 @@ class Decisions:
                     grants=open_grants(folders, self._paths),
                     choices=choices,
                     whole=whole,
+                    keep=keep,
                 ),
             )
         except (CommitError, AppError) as error:

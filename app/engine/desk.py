@@ -229,7 +229,10 @@ class TurnDesk:
 
     async def _run(self, live: LiveTurn, source: str | None) -> ChangeSet:
         folders = self._store.turn_folders(live.record.turn_id)
-        blobs = BlobStore(self._paths.blobs / live.record.turn_id)
+        blobs = BlobStore(
+            self._paths.blobs / live.record.turn_id,
+            limit_bytes=self._settings().sandbox.staged_bytes,
+        )
 
         def open_stage() -> Stage:
             return Stage(open_grants(folders, self._paths), blobs)

@@ -19,7 +19,7 @@ from app.engine.fetches import Fetches
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
 from app.engine.mailbox import Mailbox
-from app.engine.previews import Preview, preview_change
+from app.engine.previews import Preview, Previewer, patch_of_turn
 from app.engine.warm import LocalModels, ModelSource, Probe
 from app.errors import AppError, NotFoundError
 from app.paths import Paths
@@ -93,6 +93,7 @@ class Engine:
             mailbox=mailbox,
             settings=lambda: self._settings,
         )
+        self._previewer = Previewer(paths)
         self._desk = TurnDesk(
             paths=paths,
             store=self._store,
@@ -136,6 +137,7 @@ class Engine:
             task.cancel()
         await self._fetches.close()
         await self._desk.close()
+        await asyncio.to_thread(self._previewer.close)
         await self._models.close()
         self._database.close()
 
@@ -253,13 +255,17 @@ class Engine:
         approved: Collection[str] | None,
         choices: Mapping[str, Choice] | None = None,
         whole: bool = False,
+        keep: bool = False,
     ) -> TurnRecord:
         """Commit the changes with these ids; None rejects the whole change set.
 
         `choices`: "theirs", "ours" or "both" for a change that conflicts; `whole`: apply nothing
-        while a conflict has none, the turn then waits with its conflicts.
+        while a conflict has none, the turn then waits with its conflicts; `keep`: where the disk
+        refuses something, apply what can be applied and list the rest.
         """
-        return await self._desk.decisions.decide(turn_id, approved, choices=choices, whole=whole)
+        return await self._desk.decisions.decide(
+            turn_id, approved, choices=choices, whole=whole, keep=keep
+        )
 
     async def undo(self, turn_id: str) -> TurnRecord:
         """Take a committed turn back."""
@@ -279,11 +285,14 @@ class Engine:
         changes = turn.changes.changes if turn.changes is not None else ()
         for change in changes:
             if change.id == change_id:
-                staged = self._paths.blobs / turn_id
-                return await asyncio.to_thread(
-                    preview_change, change, staged, committed=turn.status != "waiting"
-                )
+                return await asyncio.to_thread(self._previewer.preview, turn, change)
         raise NotFoundError(f"There is no change {change_id} in run {turn_id}.")
+
+    async def patch(self, turn_id: str) -> bytes:
+        """A turn's changes as a unified patch; see `sandbox.patch`."""
+        turn = self._store.turn(turn_id)
+        roots = [folder.path for folder in self._store.turn_folders(turn_id)]
+        return await asyncio.to_thread(patch_of_turn, turn, roots, self._paths)
 
     # runs, as the command line sees turns
 

@@ -12,7 +12,7 @@ from app.engine.turn import LiveTurn
 from app.errors import AppError
 from app.store.records import ConflictRecord, Problem
 from models.errors import ModelError
-from sandbox.errors import SandboxError
+from sandbox.errors import CommitError, SandboxError
 from sandbox.verify import Conflict
 
 GIVEN_PROGRAM = "program"
@@ -23,7 +23,8 @@ def problem_of(
     error: ModelError | SandboxError | AppError, kind: Literal["", "model", "sandbox"] = ""
 ) -> Problem:
     """An error of any room as what a person reads."""
-    return Problem(message=error.message, hint=error.hint, kind=kind)
+    can_keep = isinstance(error, CommitError) and error.can_keep
+    return Problem(message=error.message, hint=error.hint, kind=kind, can_keep=can_keep)
 
 
 def spent(live: LiveTurn) -> Problem:

@@ -75,13 +75,15 @@ class ProgramRecord:
 class Problem:
     """An error for a person: what happened and why, then the next step; `details` is copyable.
 
-    `kind`: which part could not be used at all, for the exit code; empty for everything else.
+    `kind`: which part could not be used at all, for the exit code; empty for everything else;
+    `can_keep`: the disk refused one change, and others could be applied without it.
     """
 
     message: str
     kind: Literal["", "model", "sandbox"] = ""
     hint: str = ""
     details: str = ""
+    can_keep: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

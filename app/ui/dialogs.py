@@ -165,7 +165,7 @@ class Dialogs(QObject):
         def settled(turn: TurnRecord) -> None:
             if not isValid(dialog):
                 return
-            if turn.status == "waiting" and turn.conflicts and turn.problem is None:
+            if turn.status == "waiting" and (turn.conflicts or turn.problem is not None):
                 dialog.decide_again(turn)
             else:
                 dialog.close()

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QSize, Qt
-from PySide6.QtGui import QImageIOHandler, QImageReader, QPixmap, QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from app.ui.highlight import DiffHighlighter
-from app.ui.theme import SPACE_M, SPACE_S
+from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import CodeBox, ElidedLabel, button, column, label, row
 
 if TYPE_CHECKING:
     from app.engine.previews import Preview
+    from sandbox.thumbnails import Thumbnail
 
 SHOWN_LINES = 2000
-DECODED_PX = 1600
-"""A larger picture is decoded at this width or height: enough for the pane on any screen."""
 
 
 class PreviewPane(QFrame):
@@ -30,19 +29,19 @@ class PreviewPane(QFrame):
         super().__init__(parent)
         self.setProperty("role", "side")
         self._lines: tuple[str, ...] = ()
-        self._pixmap = QPixmap()
+        self._pictures = (_Picture(self.tr("Before")), _Picture(self.tr("After")))
         self._title = ElidedLabel("", "strong")
         self._note = label("", "caution", wrap=True)
         self._note.hide()
-        self._measure = label("", "meta")
-        self._measure.hide()
         self._text = CodeBox(self.tr("Difference"), max_lines=100_000)
         self._text.setMinimumHeight(60)
         self._text.setMaximumHeight(16_777_215)
         DiffHighlighter(self._text.document())
-        self._image = label("", "muted")
-        self._image.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._image.setAccessibleName(self.tr("Picture"))
+        self._image = QWidget()
+        self._image.setProperty("role", "plain")
+        both = column(self._image, spacing=SPACE_S)
+        for picture in self._pictures:
+            both.addWidget(picture, 1)
         self._message = label("", "muted", wrap=True)
         self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._more = button(self.tr("Show all"), "word", on_click=self._show_all)
@@ -52,7 +51,6 @@ class PreviewPane(QFrame):
         layout = column(self, spacing=SPACE_S)
         layout.setContentsMargins(SPACE_M, 0, 0, 0)
         layout.addWidget(self._title)
-        layout.addWidget(self._measure)
         layout.addWidget(self._note)
         layout.addWidget(self._pages, 1)
         under = row()
@@ -65,7 +63,6 @@ class PreviewPane(QFrame):
         """Show a sentence instead of a preview."""
         self._title.set_whole(title)
         self._note.hide()
-        self._measure.hide()
         self._more.hide()
         self._message.setText(text)
         self._pages.setCurrentWidget(self._message)
@@ -75,13 +72,12 @@ class PreviewPane(QFrame):
         self._title.set_whole(title)
         self._note.setText(preview.note)
         self._note.setVisible(bool(preview.note) and preview.kind != "none")
-        self._measure.hide()
         self._more.hide()
         match preview.kind:
             case "text":
                 self._show_lines(tuple(preview.lines))
             case "image":
-                self._show_picture(preview.picture)
+                self._show_pictures(preview)
             case "binary":
                 self._say(self.tr("Not a text: its content cannot be compared line by line."))
             case "folder":
@@ -94,44 +90,26 @@ class PreviewPane(QFrame):
         on_text = self._pages.currentWidget() is self._text
         return self._text.toPlainText() if on_text else self._message.text()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._scale()
-
     def _say(self, text: str) -> None:
         self._message.setText(text)
         self._pages.setCurrentWidget(self._message)
 
-    def _show_picture(self, data: bytes) -> None:
-        """Show a picture as its camera held it, and how large it is."""
-        buffer = QBuffer()
-        buffer.setData(QByteArray(data))
-        reader = QImageReader(buffer)
-        reader.setAutoTransform(True)
-        whole = reader.size()
-        if whole.width() > DECODED_PX or whole.height() > DECODED_PX:
-            room = QSize(DECODED_PX, DECODED_PX)
-            reader.setScaledSize(whole.scaled(room, Qt.AspectRatioMode.KeepAspectRatio))
-        turned = reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90
-        self._pixmap = QPixmap.fromImage(reader.read())
-        if not whole.isValid():
-            whole = self._pixmap.size()
-        elif turned:
-            whole.transpose()
-        self._measure.setText(
-            self.tr("{0} \u00d7 {1} pixels").format(f"{whole.width():,}", f"{whole.height():,}")
-        )
-        self._measure.setVisible(not whole.isEmpty())
-        if self._pixmap.isNull():
+    def _show_pictures(self, preview: Preview) -> None:
+        """Show the picture, or the one before above the one after."""
+        sides = (preview.before, preview.after)
+        is_pair = None not in sides
+        for picture, side in zip(self._pictures, sides, strict=True):
+            picture.show_thumbnail(side, captioned=is_pair)
+        if not any(picture.measure() for picture in self._pictures):
             self._say(self.tr("This picture cannot be shown."))
-        else:
-            self._image.setAccessibleDescription(self._measure.text())
-            self._pages.setCurrentWidget(self._image)
-            self._scale()
+            return
+        self._pages.setCurrentWidget(self._image)
 
     def measure(self) -> str:
-        """What is said about a picture's size; empty when there is none."""
-        return "" if self._measure.isHidden() else self._measure.text()
+        """What is said about the pictures' sizes; empty when there are none."""
+        if self._pages.currentWidget() is not self._image:
+            return ""
+        return ", ".join(found for picture in self._pictures if (found := picture.measure()))
 
     def _show_lines(self, lines: tuple[str, ...]) -> None:
         self._lines = lines
@@ -147,14 +125,57 @@ class PreviewPane(QFrame):
         self._text.setPlainText("\n".join(self._lines))
         self._more.hide()
 
-    def _scale(self) -> None:
-        if self._pages.currentWidget() is self._image and not self._pixmap.isNull():
-            room = self._pages.size()
-            fitted = self._pixmap
-            if fitted.width() > room.width() or fitted.height() > room.height():
-                fitted = fitted.scaled(
-                    room,
-                    Qt.AspectRatioMode.KeepAspectRatio,
-                    Qt.TransformationMode.SmoothTransformation,
-                )
-            self._image.setPixmap(fitted)
+
+class _Picture(QWidget):
+    """A small picture, fitted into the room that there is, with its size and which one it is."""
+
+    def __init__(self, caption: str) -> None:
+        super().__init__()
+        self.setProperty("role", "plain")
+        self._caption = caption
+        self._pixmap = QPixmap()
+        self._said = label("", "meta")
+        self._image = label("", "muted")
+        self._image.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._image.setMinimumSize(1, 1)
+        layout = column(self, spacing=SPACE_XS)
+        layout.addWidget(self._said)
+        layout.addWidget(self._image, 1)
+
+    def show_thumbnail(self, thumbnail: Thumbnail | None, *, captioned: bool) -> None:
+        """Show it, or nothing. It was made by Drydock, and is small."""
+        self._pixmap = QPixmap()
+        if thumbnail is not None:
+            self._pixmap.loadFromData(thumbnail.png, "PNG")
+        self.setVisible(not self._pixmap.isNull())
+        if thumbnail is None or self._pixmap.isNull():
+            self._said.setText("")
+            return
+        size = self.tr("{0} \u00d7 {1} pixels").format(
+            f"{thumbnail.width:,}", f"{thumbnail.height:,}"
+        )
+        self._said.setText(f"{self._caption}: {size}" if captioned else size)
+        self._image.setAccessibleName(self.tr("Picture"))
+        self._image.setAccessibleDescription(self._said.text())
+        self._fit()
+
+    def measure(self) -> str:
+        """What is said about it; empty when nothing is shown."""
+        return self._said.text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._pixmap.isNull():
+            return
+        room = self._image.size()
+        fitted = self._pixmap
+        if fitted.width() > room.width() or fitted.height() > room.height():
+            fitted = fitted.scaled(
+                room,
+                Qt.AspectRatioMode.KeepAspectRatio,
+                Qt.TransformationMode.SmoothTransformation,
+            )
+        self._image.setPixmap(fitted)

@@ -41,6 +41,7 @@ from app.store.records import ConflictRecord, Folder, ProgramRecord, TurnRecord
 from app.ui import words
 from app.ui.change_model import COLUMN_DETAIL, ChangeModel
 from app.ui.conflict_block import ChoiceMade, ConflictBlock
+from app.ui.fault_block import FaultBlock
 from app.ui.highlight import PythonHighlighter
 from app.ui.preview_pane import PreviewPane
 from app.ui.review_words import unusual
@@ -83,12 +84,13 @@ class Decision:
     """What the person decided.
 
     `approved`: ids to apply, None: rejected; `choices`: by change id, what to do where the disk no
-    longer fits.
+    longer fits; `keep`: where the disk refuses something, apply the rest.
     """
 
     turn_id: str
     approved: frozenset[str] | None
     choices: Mapping[str, Choice] = field(default_factory=dict[str, Choice])
+    keep: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,17 +134,20 @@ class ReviewDialog(QDialog):
         self._went: set[str] = set()
         self.conflicts = ConflictBlock(folders)
         self.conflicts.chosen.connect(self._choice_made)
+        self.fault = FaultBlock()
+        self.fault.keep_wanted.connect(lambda: self._approve(keep=True))
         self._note = label("", "muted", wrap=True)
         self._note.hide()
         self.reject_button = button(self.tr("Reject"), on_click=self._reject_all,
                                     name=self.tr("Reject all changes"))  # fmt: skip
-        self.approve_button = button("", "primary", on_click=self._approve)
+        self.approve_button = button("", "primary", on_click=lambda: self._approve())
         for one in (self.reject_button, self.approve_button):
             one.setAutoDefault(True)
 
         layout = column(self, margin=SPACE_L, spacing=SPACE_M)
         layout.addWidget(label(words.sentence(change_set.changes, folders), "heading", wrap=True))
         self._add_unusual(layout, change_set.changes)
+        layout.addWidget(self.fault)
         layout.addWidget(self.conflicts)
         layout.addWidget(self._make_middle(), 1)
         layout.addWidget(self._note)
@@ -213,9 +218,10 @@ class ReviewDialog(QDialog):
         ]
 
     def decide_again(self, turn: TurnRecord) -> None:
-        """Nothing was applied since the disk has changed: show where, with all choices kept."""
+        """Nothing was applied: show where the disk has changed, or what it refused, and go on."""
         self._turn = turn
         self._set_busy(False)
+        self.fault.show_problem(turn.problem)
         self.show_conflicts(turn.conflicts)
         self._shown_at_s = self._clock_s()
         self.reject_button.setFocus()
@@ -303,7 +309,7 @@ class ReviewDialog(QDialog):
         layout.addWidget(block)
 
     def _set_order(self) -> None:
-        first = [*self.conflicts.boxes(), self.tree]
+        first = [self.fault.keep_button, *self.conflicts.boxes(), self.tree]
         for before, after in pairwise(first):
             self.setTabOrder(before, after)
         self.setTabOrder(self.tree, self.preview)
@@ -382,13 +388,15 @@ class ReviewDialog(QDialog):
         )
         menu.popup(self.cursor().pos())
 
-    def _approve(self) -> None:
+    def _approve(self, *, keep: bool = False) -> None:
         """Stays open until the changes are applied: they may be in conflict with the disk."""
         approved = self.model.chosen()
         made = self.conflicts.choices()
         choices: dict[str, Choice] = {one: made[one] for one in made if one in approved}
         self._set_busy(True)
-        self.decided.emit(Decision(turn_id=self.turn_id, approved=approved, choices=choices))
+        self.decided.emit(
+            Decision(turn_id=self.turn_id, approved=approved, choices=choices, keep=keep)
+        )
 
     def _reject_all(self) -> None:
         self.decided.emit(Decision(turn_id=self.turn_id, approved=None))
@@ -400,7 +408,8 @@ class ReviewDialog(QDialog):
             if busy
             else self.tr("Escape closes this and decides nothing.")
         )
-        for widget in (self.conflicts, self.tree, self.reject_button, self.approve_button):
+        parts = (self.fault, self.conflicts, self.tree, self.reject_button, self.approve_button)
+        for widget in parts:
             widget.setEnabled(not busy)
         if not busy:
             self._chosen_changed(0)

@@ -237,6 +237,7 @@ class Session(QObject):
                 approved=decision.approved,
                 choices=decision.choices,
                 whole=True,
+                keep=decision.keep,
             ),
             settled,
             failed,

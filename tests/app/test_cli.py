@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from app import cli, cli_run
 from app.engine.engine import Engine
 from models.catalog import load_catalog
+from sandbox.transaction import FileSystem
 from tests.fakes import ScriptedModels, program_reply
 
 MODEL = "local:qwen2.5-coder-0.5b"
@@ -293,3 +295,69 @@ def test_a_run_that_is_done_cannot_be_resumed(
     drydock("exec", str(program), "--folder", str(folder), "--approve", "all", "--json")
     assert drydock("runs", "resume", drydock.json["run_id"]) == 1
     assert "this run is done" in drydock.err
+
+
+def test_show_prints_a_patch_that_is_the_same_before_and_after_the_decision(
+    drydock: Terminal, folder: Path, tmp_path: Path
+) -> None:
+    program = tmp_path / "edit.py"
+    program.write_text('open("a.txt", "w").write("hi\\n")\nopen("b.txt", "w").write("new\\n")\n')
+    assert drydock("exec", str(program), "--folder", str(folder), "--json") == 3
+    run_id = drydock.json["run_id"]
+    assert drydock("runs", "show", run_id, "--patch") == 0
+    patch = drydock.out
+    assert "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-hello\n+hi\n" in patch
+    assert "new file mode 100644\n--- /dev/null\n+++ b/b.txt\n" in patch
+    assert drydock("runs", "show", run_id) == 0
+    assert patch in drydock.out
+    drydock("runs", "resume", run_id, "--approve", "all")
+    assert drydock("runs", "show", run_id, "--json") == 0
+    assert drydock.json["patch"] == patch
+    assert drydock.json["changes"][0]["evidence"][0]["line"] == 1
+    drydock("runs", "undo", run_id)
+    assert drydock("runs", "show", run_id, "--patch") == 0
+    assert drydock.out == patch
+
+
+def test_programs_that_stage_more_than_may_be_are_told_so(
+    drydock: Terminal, drydock_home: Path, folder: Path, tmp_path: Path
+) -> None:
+    (drydock_home / "settings.json").write_text('{"sandbox": {"staged_mib": 16}}')
+    program = tmp_path / "write.py"
+    program.write_text('for n in range(20):\n    open(f"{n}", "w").write(f"{n}" * 1_000_000)\n')
+    assert drydock("exec", str(program), "--folder", str(folder), "--json") == 1
+    error = drydock.json["programs"][0]["error"]
+    assert "more than 16 MiB of new content" in error["message"]
+    assert "settings" in error["message"]
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]
+
+
+def test_where_the_disk_refuses_one_change_the_rest_can_be_kept_and_is_listed(
+    drydock: Terminal, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = FileSystem.rename
+
+    def rename(self: FileSystem, src: str, dst: str) -> None:
+        if dst.endswith("/refused"):
+            raise OSError(errno.EBUSY, "Device or resource busy", dst)
+        real(self, src, dst)
+
+    monkeypatch.setattr(FileSystem, "rename", rename)
+    program = tmp_path / "write.py"
+    program.write_text('open("fine", "w").write("f")\nopen("refused", "w").write("r")\n')
+    assert drydock("exec", str(program), "--folder", str(folder), "--approve", "all", "--json") == 3
+    assert drydock.json["error"]["message"].startswith(
+        "Nothing was changed: Device or resource busy"
+    )
+    assert "--on-fault keep" in drydock.err
+    run_id = drydock.json["run_id"]
+    assert not (folder / "fine").exists()
+    keep = ("--approve", "all", "--on-fault", "keep", "--json")
+    assert drydock("runs", "resume", run_id, *keep) == 1
+    run = drydock.json
+    assert run["status"] == "done"
+    assert [Path(one["path"]).name for one in run["conflicts"]] == ["refused"]
+    assert (folder / "fine").read_text() == "f"
+    assert not (folder / "refused").exists()
+    assert drydock("runs", "undo", run_id) == 0
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]

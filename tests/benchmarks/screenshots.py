@@ -27,6 +27,7 @@ from app.ui.main_window import MainWindow
 from app.ui.session import Session
 from app.ui.theme import Theme
 from app.ui.window_state import WindowState
+from sandbox.thumbnails import Thumbnail
 from tests.app.ui import samples
 from tests.app.ui.fake_engine import FakeEngine, model
 
@@ -176,7 +177,9 @@ def review(studio: Studio) -> None:
     assert dialog is not None
     dialog.resize(min(1040, room.width() - 40), min(680, room.height() - 40))
     wait()
-    dialog.preview.show_preview("icon.png", Preview(kind="image", picture=picture()))
+    dialog.preview.show_preview(
+        "icon.png", Preview(kind="image", after=Thumbnail(picture(), 1200, 800))
+    )
     studio.shoot("review-marks", dialog)
 
 

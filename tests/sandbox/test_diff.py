@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from sandbox.diff import MAX_LINES, content_after, content_before, diff_of, text_diff, unified_patch
-from tests.sandbox.trees import contents, make_yard
+from sandbox.diff import MAX_LINES, content_after, content_before, diff_of, text_diff
+from tests.sandbox.trees import make_yard
 
 
 def test_a_changed_line_is_shown_with_its_place() -> None:
@@ -80,16 +78,3 @@ def test_a_moved_file_has_no_diff_and_a_moved_and_modified_one_has(tmp_path: Pat
     yard.stage.write_bytes("other", b"3\n")
     diffs = [diff_of(change, yard.blobs) for change in yard.stage.changes().changes]
     assert sorted(diff.kind for diff in diffs) == ["same", "text"]
-
-
-@pytest.mark.skipif(shutil.which("patch") is None, reason="needs the patch command")
-def test_the_patch_can_be_applied_by_patch(tmp_path: Path) -> None:
-    yard = make_yard(tmp_path, {"a.txt": "1\n2\n3\n", "gone.txt": "x\n", "pic": b"\0\1"})
-    other = make_yard(tmp_path / "other", {"a.txt": "1\n2\n3\n", "gone.txt": "x\n", "pic": b"\0\1"})
-    yard.stage.write_bytes("a.txt", b"1\nzwei\n3\n")
-    yard.stage.write_bytes("new/b.txt", b"b\n")
-    yard.stage.unlink("gone.txt")
-    text = unified_patch(yard.stage.changes(), yard.blobs, folder=str(yard.folder))
-    subprocess.run(["patch", "-p1"], cwd=other.folder, input=text.encode(), check=True)
-    yard.commit()
-    assert contents(other.folder) == contents(yard.folder)

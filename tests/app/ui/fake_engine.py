@@ -15,7 +15,7 @@ from app.engine.previews import Preview
 from app.errors import AppError
 from app.paths import Paths
 from app.settings import Settings
-from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
+from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, Problem, TurnRecord
 from app.store.trials import TrialRecord
 from sandbox.verify import Choice
 from tests.app.ui import samples
@@ -53,6 +53,7 @@ class FakeEngine:
     catalog: list[ModelStatus] = field(default_factory=lambda: [model()])
     asked: list[tuple[str, object]] = field(default_factory=list)
     refuse: AppError | None = None
+    fault: Problem | None = None
     conflicting: tuple[ConflictRecord, ...] = ()
     space: UndoSpace = field(default_factory=lambda: UndoSpace(size_bytes=1_240_000_000, runs=14))
     measured: list[TrialRecord] = field(default_factory=list)
@@ -150,6 +151,7 @@ class FakeEngine:
         approved: Collection[str] | None,
         choices: Mapping[str, Choice] | None = None,
         whole: bool = False,
+        keep: bool = False,
     ) -> TurnRecord:
         self.asked.append(("decide", approved))
         if self.refuse is not None:
@@ -158,6 +160,9 @@ class FakeEngine:
         if approved is None:
             return replace(turn, status="rejected")
         self.asked.append(("choices", dict(choices or {})))
+        self.asked.append(("keep", keep))
+        if self.fault is not None and not keep:
+            return replace(turn, problem=self.fault)
         left = tuple(
             one
             for one in self.conflicting

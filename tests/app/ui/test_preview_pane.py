@@ -8,7 +8,8 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from app.engine.previews import Preview
-from app.ui.preview_pane import DECODED_PX, PreviewPane
+from app.ui.preview_pane import PreviewPane
+from sandbox.thumbnails import Thumbnail
 
 
 def picture(width: int, height: int, form: str = "PNG") -> bytes:
@@ -32,38 +33,32 @@ def pane(qtbot: QtBot) -> PreviewPane:
     return made
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "form", "said"),
-    [(120, 80, "PNG", "120 \u00d7 80 pixels"), (3000, 2000, "JPG", "3,000 \u00d7 2,000 pixels")],
-)
-def test_a_picture_is_shown_with_its_size_in_pixels(
-    pane: PreviewPane, width: int, height: int, form: str, said: str
-) -> None:
-    pane.show_preview("a", Preview(kind="image", picture=picture(width, height, form)))
-    assert pane.measure() == said
-    shown = pane._image.pixmap()
-    assert 0 < shown.width() <= min(width, pane.width())
-    assert max(pane._pixmap.width(), pane._pixmap.height()) <= DECODED_PX
-    assert abs(shown.width() / shown.height() - width / height) < 0.05
+def small(width: int, height: int, *, of: tuple[int, int] | None = None) -> Thumbnail:
+    """A thumbnail of a picture that has `of` pixels."""
+    whole = of or (width, height)
+    return Thumbnail(picture(width, height), *whole)
 
 
-def test_a_photo_held_upright_is_measured_upright(pane: PreviewPane) -> None:
-    # An Exif block that says: turn by 90 degrees (orientation 6), big-endian, one entry.
-    entry = b"\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00"
-    tiff = b"MM\x00\x2a\x00\x00\x00\x08\x00\x01" + entry + b"\x00\x00\x00\x00"
-    body = b"Exif\x00\x00" + tiff
-    block = b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body
-    plain = picture(120, 80, "JPG")
-    pane.show_preview("a", Preview(kind="image", picture=plain[:2] + block + plain[2:]))
-    assert pane.measure() == "80 \u00d7 120 pixels"
-    assert pane._pixmap.height() == 120
+def test_a_picture_is_shown_fitted_with_its_size_in_pixels(pane: PreviewPane) -> None:
+    after = small(600, 400, of=(3000, 2000))
+    pane.show_preview("a", Preview(kind="image", after=after))
+    assert pane.measure() == "3,000 \u00d7 2,000 pixels"
+    shown = pane._pictures[1]._image.pixmap()
+    assert 0 < shown.width() <= pane.width()
+    assert abs(shown.width() / shown.height() - 1.5) < 0.05
+
+
+def test_a_changed_picture_is_shown_before_and_after(pane: PreviewPane) -> None:
+    pane.show_preview("a", Preview(kind="image", before=small(40, 20), after=small(20, 40)))
+    assert pane.measure() == "Before: 40 \u00d7 20 pixels, After: 20 \u00d7 40 pixels"
+    assert all(picture.isVisible() for picture in pane._pictures)
 
 
 def test_a_broken_picture_says_so_and_the_next_text_has_no_size(pane: PreviewPane) -> None:
-    pane.show_preview("a", Preview(kind="image", picture=b"no picture"))
+    pane.show_preview("a", Preview(kind="image", after=Thumbnail(b"no picture", 1, 1)))
     assert pane.text() == "This picture cannot be shown."
     assert pane.measure() == ""
-    pane.show_preview("a", Preview(kind="image", picture=picture(5, 5)))
+    pane.show_preview("a", Preview(kind="image", after=small(5, 5)))
     assert pane.measure()
     pane.show_preview("b", Preview(kind="text", lines=("+one",)))
     assert pane.measure() == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, QPointF, Qt
@@ -10,7 +11,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QTabWidget
 from pytestqt.qtbot import QtBot
 
-from app.store.records import ConflictRecord, TurnRecord
+from app.store.records import ConflictRecord, Problem, TurnRecord
 from app.ui.review_dialog import Decision, PreviewWish, ReviewDialog
 from sandbox.changeset import Change, ChangeSet
 from tests.app.ui import samples
@@ -328,3 +329,24 @@ def test_conflicts_come_before_the_changes_in_the_tab_order(
     opened.dialog.conflicts.box_of("d2").setFocus()
     qtbot.keyClick(opened.dialog.conflicts.box_of("d2"), Qt.Key.Key_Tab)
     assert opened.dialog.focusWidget() is opened.dialog.tree
+
+
+def test_what_the_disk_refused_is_said_and_the_rest_can_be_applied(
+    review: Callable[..., Opened], qtbot: QtBot
+) -> None:
+    opened = review()
+    dialog = opened.dialog
+    qtbot.mouseClick(dialog.approve_button, Qt.MouseButton.LeftButton)
+    refused = Problem(
+        message="Nothing was changed: Device or resource busy (/f/a).",
+        hint="Close the programs that use it, then try again.",
+        can_keep=True,
+    )
+    dialog.decide_again(replace(samples.turn("waiting"), problem=refused))
+    assert dialog.fault.isVisible()
+    assert "busy" in dialog.fault.text()
+    assert dialog.focusWidget() is dialog.reject_button
+    qtbot.mouseClick(dialog.fault.keep_button, Qt.MouseButton.LeftButton)
+    assert [one.keep for one in opened.decisions] == [False, True]
+    dialog.decide_again(replace(samples.turn("waiting"), problem=replace(refused, can_keep=False)))
+    assert dialog.fault.keep_button.isHidden()

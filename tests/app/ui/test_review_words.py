@@ -71,6 +71,6 @@ def test_a_mark_that_changes_nothing_of_the_decision_is_only_in_its_row(change: 
 
 def test_every_mark_and_every_choice_has_its_own_words() -> None:
     marks, choices = get_args(Mark), get_args(Choice)
-    assert len({review_words.mark_word(mark) for mark in marks}) == len(marks) == 5
+    assert len({review_words.mark_word(mark) for mark in marks}) == len(marks) == 6
     assert len({review_words.choice_word(choice) for choice in choices}) == len(choices) == 3
     assert len({review_words.choice_meaning(choice) for choice in choices}) == 3
