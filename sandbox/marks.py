@@ -5,7 +5,6 @@ Owns which files start programs when they are opened. Pure; any thread.
 
 from __future__ import annotations
 
-import posixpath
 import stat
 from collections.abc import Sequence
 from typing import Literal
@@ -41,7 +40,8 @@ def marks(change: Change, roots: Sequence[str]) -> tuple[Mark, ...]:
         found.append("in-cloud")
     if _is_program(change):
         found.append("program")
-    if posixpath.basename(change.final_path).startswith("."):
+    final = change.final_path
+    if final[final.rfind("/") + 1 :].startswith("."):
         found.append("hidden")
     if change.has_new_content and change.base is not None and change.base.links > 1:
         found.append("hard-link")
@@ -49,9 +49,11 @@ def marks(change: Change, roots: Sequence[str]) -> tuple[Mark, ...]:
 
 
 def _is_in_cloud(change: Change) -> bool:
-    if any(base is not None and base.placeholder for base in (change.base, change.target_base)):
-        return True
-    return change.base is not None and is_cloud_stub(change.path)
+    base, replaced = change.base, change.target_base
+    if base is None:
+        return False
+    is_away = base.placeholder or (replaced is not None and replaced.placeholder)
+    return is_away or (change.path.endswith(".icloud") and is_cloud_stub(change.path))
 
 
 def _is_program(change: Change) -> bool:
@@ -60,7 +62,7 @@ def _is_program(change: Change) -> bool:
         return False
     before = stat.S_IMODE(change.base.mode) if change.base is not None else 0
     mode = change.mode if change.mode is not None else before
-    ending = posixpath.splitext(change.final_path)[1].lower()
+    ending = change.final_path[change.final_path.rfind(".") :].lower()
     return bool(mode & 0o111) or ending in _PROGRAM_ENDINGS
 
 

@@ -34,6 +34,7 @@ _NO_INDEX = QModelIndex()
 _GROUP_ID = 0
 COLUMN_ITEM, COLUMN_DETAIL, COLUMN_SIZE = range(3)
 COLUMNS = 3
+_NONE = Qt.ItemFlag.NoItemFlags
 _SHOWN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _CHECKABLE = _SHOWN | Qt.ItemFlag.ItemIsUserCheckable
 _LEAF = _SHOWN | Qt.ItemFlag.ItemNeverHasChildren  # spares the view a question a row
@@ -124,11 +125,16 @@ class ChangeModel(QAbstractItemModel):
         return self.index(0, 0, self.index(0, 0)) if self._groups else QModelIndex()
 
     def index(self, row: int, column: int, parent: Index = _NO_INDEX) -> QModelIndex:
-        is_inside = 0 <= column < COLUMNS and 0 <= row < self.rowCount(parent)
-        if not is_inside:  # `hasIndex` says the same at several times the cost
+        # `hasIndex` says the same at several times the cost, and this is asked for each row.
+        if row < 0 or not 0 <= column < COLUMNS:
             return QModelIndex()
-        identity = parent.row() + 1 if parent.isValid() else _GROUP_ID
-        return self.createIndex(row, column, identity)
+        if not parent.isValid():
+            found = row < len(self._groups)
+            return self.createIndex(row, column, _GROUP_ID) if found else QModelIndex()
+        group = parent.row()
+        if parent.internalId() or parent.column() or row >= len(self._groups[group]):
+            return QModelIndex()
+        return self.createIndex(row, column, group + 1)
 
     def parent(self, index: Index = _NO_INDEX) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # Qt overloads parent(); the stub cannot say so
         if not index.isValid() or index.internalId() == _GROUP_ID:
@@ -156,7 +162,7 @@ class ChangeModel(QAbstractItemModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
+            return _NONE
         checkable = self._checkable and index.column() == COLUMN_ITEM
         if index.internalId() == _GROUP_ID:
             return _CHECKABLE if checkable else _SHOWN

@@ -6,7 +6,6 @@ Texts go through Qt's translation with this file's name as their context. Thread
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -18,6 +17,7 @@ from app.store.records import Folder
 from app.ui import words
 from sandbox.changeset import Change
 from sandbox.marks import Mark, marks
+from sandbox.stage_paths import parent_of
 from sandbox.verify import Choice
 
 
@@ -54,11 +54,12 @@ def _marked(changes: Sequence[Change], roots: Sequence[str]) -> list[str]:
     leaves: dict[tuple[str, str], bool] = {}  # one answer for all moves between two folders
     for change in changes:
         if change.kind == "move":
-            pair = (posixpath.dirname(change.path), posixpath.dirname(change.final_path))
+            pair = (parent_of(change.path), parent_of(change.final_path))
             if pair not in leaves:
                 leaves[pair] = "leaves-folder" in marks(change, roots)
             seen["leaves-folder"] += leaves[pair]
-        seen.update(mark for mark in marks(change, ()) if _matters(mark, change))
+        for mark in marks(change, ()):
+            seen[mark] += _matters(mark, change)
     found: list[str] = []
     if number := seen["leaves-folder"]:
         found.append(
