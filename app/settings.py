@@ -59,10 +59,14 @@ class SandboxSettings(_Page):
 
 
 class UndoSettings(_Page):
-    """How long undo is kept, and in how much space; 0: without bound."""
+    """How long undo is kept, and in how much space; 0: without bound.
+
+    `system_bin`: what a run deletes is put into the system's bin too.
+    """
 
     keep_days: int = Field(default=30, ge=0, le=3650)
     keep_mib: int = Field(default=10_240, ge=0, le=104_857_600)
+    system_bin: bool = False
 
     def policy(self) -> Policy:
         """The same as the sandbox wants it."""

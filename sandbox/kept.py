@@ -48,6 +48,11 @@ class KeptContents:
                 self._aside[step.change] = place
                 return
 
+    def aside(self, change: Change) -> str | None:
+        """Where what the latest step of `change` put aside lies; None when it does not any more."""
+        place = self._aside.get(change.id)
+        return place if place is not None and os.path.lexists(place) else None
+
     def of(self, change: Change) -> KeptContent:
         """Both contents of one change, as far as they are still there."""
         if self._done is None:

@@ -132,6 +132,7 @@ class Decisions:
         if not report.applied and conflicts:
             return self.settle(turn, "failed", all_conflicts(len(conflicts)))
         turn = self.settle(turn, "done")
+        await self._keeper.committed(turn_id)
         await self._keeper.tidy()
         return turn
 
@@ -156,6 +157,8 @@ class Decisions:
             return self._not_applied(turn, "done", error)
         conflicts = conflict_records(report.conflicts)
         self._journal.add(turn_id, "undone", conflicts=len(conflicts))
+        if not conflicts:
+            await self._keeper.undone(turn_id)
         turn = replace(turn, conflicts=conflicts, committed=bool(conflicts))
         return self.settle(turn, "undone", left_over(conflicts))
 
@@ -184,6 +187,7 @@ class Decisions:
         self._journal.add(turn_id, "redone", conflicts=len(conflicts))
         if not report.applied:
             return self.settle(replace(turn, conflicts=conflicts), "undone")
+        await self._keeper.committed(turn_id)
         return self.settle(replace(turn, conflicts=conflicts, committed=True), "done")
 
     def _not_applied(

@@ -21,6 +21,7 @@ from app.settings import Settings
 from app.store.chats import ChatStore
 from app.store.journal import TurnJournal
 from sandbox.retention import Overdue, drop, finish_drops, kept_in, overdue
+from sandbox.system_bin import put_into_bin, take_out_of_bin
 
 _log = logging.getLogger(__name__)
 _SETTLED = frozenset({"done", "failed", "undone"})
@@ -75,6 +76,26 @@ class UndoKeeper:
             gone.append(item)
         if gone:
             self._tell(gone)
+
+    async def committed(self, turn_id: str) -> None:
+        """After a commit or a redo: what it deleted goes into the bin too, if that is wished."""
+        if not self._settings().undo.system_bin:
+            return
+        try:
+            await asyncio.to_thread(put_into_bin, self._paths.undo / turn_id)
+        except OSError as error:
+            _log.warning("the bin did not take what %s deleted: %s", turn_id, error)
+            self._mailbox.post(
+                Notice(
+                    severity="caution",
+                    message=f"The system's bin did not take what was deleted: {error.strerror}.",
+                    hint="Undo brings it back all the same.",
+                )
+            )
+
+    async def undone(self, turn_id: str) -> None:
+        """After an undo: what is back is not in the bin any more."""
+        await asyncio.to_thread(take_out_of_bin, self._paths.undo / turn_id)
 
     def forget(self, turn_id: str) -> None:
         """Remove what is kept of a turn that is deleted: staged content and undo."""

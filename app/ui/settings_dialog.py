@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QDoubleSpinBox,
@@ -161,6 +162,9 @@ class SettingsDialog(QDialog):
             },
         )
         self._numbers["undo", "keep_mib"].setSingleStep(1024)
+        self._bin = QCheckBox(self.tr("Put what is deleted into the system's bin too"))
+        self._bin.setChecked(self._settings.undo.system_bin)
+        form.addRow(self._bin)
         self._bounds = label("", wrap=True)
         form.addRow(self._bounds)
         latest = self.tr("The latest turn always stays, however old or large it is.")
@@ -188,6 +192,7 @@ class SettingsDialog(QDialog):
     def _save(self) -> None:
         settings = self._settings
         pages: dict[str, dict[str, float]] = {"model": {}, "sandbox": {}, "undo": {}}
+        pages["undo"]["system_bin"] = self._bin.isChecked()
         for (page, name), field in self._numbers.items():
             pages[page][name] = field.value()
         self.chosen.emit(

@@ -361,3 +361,22 @@ def test_where_the_disk_refuses_one_change_the_rest_can_be_kept_and_is_listed(
     assert not (folder / "refused").exists()
     assert drydock("runs", "undo", run_id) == 0
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
+
+
+def test_what_is_deleted_goes_into_the_bin_too_when_the_settings_say_so(
+    drydock: Terminal,
+    drydock_home: Path,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (drydock_home / "settings.json").write_text('{"undo": {"system_bin": true}}')
+    program = tmp_path / "delete.py"
+    program.write_text('import os\nos.remove("a.txt")\n')
+    assert drydock("exec", str(program), "--folder", str(folder), "--approve", "all", "--json") == 0
+    binned = tmp_path / "data" / "Trash" / "files" / "a.txt"
+    assert binned.read_text() == "hello\n"
+    assert drydock("runs", "undo", drydock.json["run_id"]) == 0
+    assert (folder / "a.txt").read_text() == "hello\n"
+    assert not binned.exists()
