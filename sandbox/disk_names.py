@@ -19,6 +19,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +30,7 @@ _LONGEST_PATH = 4095  # Source: PATH_MAX of Linux, without the closing zero
 _LONGEST_PATH_WINDOWS = 259  # Source: MAX_PATH of Windows, without the closing zero
 _FOLDING_MOUNTS = frozenset({"vfat", "msdos", "exfat", "cifs", "smb3", "hfsplus", "fuseblk"})
 _WINDOWS_MOUNTS = frozenset({"vfat", "msdos", "exfat", "ntfs", "ntfs3", "cifs", "smb3"})
+_WITHOUT_INODES = frozenset({"vfat", "msdos", "exfat"})
 _GET_FLAGS = 0x80086601  # Source: FS_IOC_GETFLAGS, linux/fs.h, 64 bit
 _CASEFOLD = 0x40000000  # Source: FS_CASEFOLD_FL, linux/fs.h
 _CASE_SENSITIVE = 11  # Source: _PC_CASE_SENSITIVE, unistd.h of macOS
@@ -130,11 +132,26 @@ def _cased_names(folder: str) -> Iterator[str]:
 
 
 def _mount_kind(folder: str) -> str:
-    """The file system's name as the kernel has it; empty where that is not to be had."""
+    """The name of the file system of a folder as the kernel has it; empty if it is not known."""
     try:
-        device = os.stat(folder).st_dev
-        text = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+        return _kind_of(os.stat(folder).st_dev)
     except OSError:
+        return ""
+
+
+@lru_cache(maxsize=64)
+def keeps_inodes(device: int) -> bool:
+    """Whether a file has the same inode number after its disk was taken out and put in again.
+
+    FAT and exFAT have none of their own; the system makes them up each time.
+    """
+    return _kind_of(device) not in _WITHOUT_INODES
+
+
+def _kind_of(device: int) -> str:
+    try:
+        text = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+    except (OSError, AttributeError):  # no such file, or no such numbers, on other systems
         return ""
     wanted = f"{os.major(device)}:{os.minor(device)}"
     for line in text.splitlines():

@@ -18,7 +18,7 @@ from typing import Literal
 
 from sandbox.blobs import CHUNK_BYTES
 from sandbox.changeset import Base, Change
-from sandbox.disk_names import NameRules, rules_of
+from sandbox.disk_names import NameRules, keeps_inodes, rules_of
 from sandbox.stage_paths import Boundary, FolderGrant, divided, parent_of
 from sandbox.tree import base_of
 
@@ -228,18 +228,17 @@ class Verifier:
 
 
 def difference(path: str, base: Base) -> Literal["gone", "changed"] | None:
-    """How the disk's entry at `path` differs from `base`. A folder's time does not count."""
+    """How the disk's entry at `path` differs from `base`. A folder's time does not count.
+
+    Neither does the number of its device: it is another one each time a disk is plugged in.
+    """
     try:
         st = os.lstat(path)
     except OSError:
         return "gone"
     now = base_of(st)
-    same = (now.kind, now.inode, now.device, now.mode) == (
-        base.kind,
-        base.inode,
-        base.device,
-        base.mode,
-    )
+    same = (now.kind, now.mode) == (base.kind, base.mode)
+    same = same and (now.inode == base.inode or not keeps_inodes(now.device))
     if base.kind != "folder":
         same = same and (now.size_bytes, now.mtime_ns) == (base.size_bytes, base.mtime_ns)
     if same and base.sha256 is not None and base.size_bytes <= _HASHED_BYTES:

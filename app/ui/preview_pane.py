@@ -31,6 +31,8 @@ class PreviewPane(QFrame):
         self._lines: tuple[str, ...] = ()
         self._pictures = (_Picture(self.tr("Before")), _Picture(self.tr("After")))
         self._title = ElidedLabel("", "strong")
+        self._origin = ElidedLabel("", "meta")
+        self._origin.hide()
         self._note = label("", "caution", wrap=True)
         self._note.hide()
         self._text = CodeBox(self.tr("Difference"), max_lines=100_000)
@@ -51,6 +53,7 @@ class PreviewPane(QFrame):
         layout = column(self, spacing=SPACE_S)
         layout.setContentsMargins(SPACE_M, 0, 0, 0)
         layout.addWidget(self._title)
+        layout.addWidget(self._origin)
         layout.addWidget(self._note)
         layout.addWidget(self._pages, 1)
         under = row()
@@ -58,6 +61,11 @@ class PreviewPane(QFrame):
         under.addStretch(1)
         layout.addLayout(under)
         self.show_message("", self.tr("Select a change to see what it does."))
+
+    def show_origin(self, text: str) -> None:
+        """Say what made the change that is shown; empty hides it."""
+        self._origin.set_whole(text)
+        self._origin.setVisible(bool(text))
 
     def show_message(self, title: str, text: str) -> None:
         """Show a sentence instead of a preview."""

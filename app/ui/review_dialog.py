@@ -44,7 +44,7 @@ from app.ui.conflict_block import ChoiceMade, ConflictBlock
 from app.ui.fault_block import FaultBlock
 from app.ui.highlight import PythonHighlighter
 from app.ui.preview_pane import PreviewPane
-from app.ui.review_words import unusual
+from app.ui.review_words import origin, unusual
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import CodeBox, button, column, frame, label, row
 from sandbox.changeset import Change, ChangeSet
@@ -346,6 +346,8 @@ class ReviewDialog(QDialog):
 
     def _selected(self, current: QModelIndex, _before: QModelIndex) -> None:
         change = self.model.change_at(current)
+        programs = [one.program_id for one in self._turn.programs]
+        self.preview.show_origin("" if change is None else origin(change, programs))
         if change is None:
             self.preview.show_message("", self.tr("Select a change to see what it does."))
             return

@@ -20,6 +20,8 @@ from sandbox.marks import Mark, marks
 from sandbox.stage_paths import parent_of
 from sandbox.verify import Choice
 
+_ORIGINS = 3
+
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("review_words", text)
@@ -108,6 +110,23 @@ def _matters(mark: Mark, change: Change) -> bool:
             return False
         case _:
             assert_never(mark)
+
+
+def origin(change: Change, programs: Sequence[str]) -> str:
+    """What made a change: ``Line 3 of the program: shutil.move``; empty when nobody knows.
+
+    `programs`: the ids of the turn's programs, in order.
+    """
+    parts: list[str] = []
+    for one in change.evidence[:_ORIGINS]:
+        which = _tr("the program")
+        if len(programs) > 1 and one.program_id in programs:
+            which = _tr("program {0}").format(programs.index(one.program_id) + 1)
+        where = _tr("Line {0} of {1}").format(one.line, which) if one.line else which.capitalize()
+        parts.append(f"{where}: {one.call}")
+    if len(change.evidence) > _ORIGINS:
+        parts.append(_tr("and {0} more").format(len(change.evidence) - _ORIGINS))
+    return "; ".join(parts)
 
 
 def mark_word(mark: Mark) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sandbox.errors import CommitError
+from sandbox.tree import base_of
 from sandbox.undo import UndoReport, undo
+from sandbox.verify import difference
 from tests.sandbox.trees import Yard, contents, make_yard, picture
 
 FILES = {"a/x": "ax", "a/y": "ay", "one": "1", "two": "2", "gone/g": "g"}
@@ -124,6 +127,33 @@ def test_a_folder_that_others_used_since_keeps_its_time(yard: Yard) -> None:
     undo(yard.undo_folder)
     assert (yard.folder / "a").stat().st_mtime_ns > 1_500_000_000_999_999_999
     assert yard.folder.stat().st_mtime_ns == 1_400_000_000_987_654_321
+
+
+def test_a_disk_that_was_plugged_in_again_does_not_stand_against_an_undo(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = picture(yard.folder)
+    yard.stage.write_bytes("one", b"ours")
+    yard.stage.rename("two", "three")
+    yard.commit()
+    journal = yard.undo_folder / "commit.jsonl"
+    device = yard.folder.stat().st_dev
+    text = journal.read_text()
+    journal.write_text(text.replace(f'"device": {device}', f'"device": {device + 1}'))
+    assert undo(yard.undo_folder).conflicts == ()
+    assert picture(yard.folder) == before
+
+
+def test_inode_numbers_count_only_where_the_disk_has_its_own(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = yard.folder / "one"
+    base = base_of(path.stat())
+    other = replace(base, inode=base.inode + 1)
+    assert difference(str(path), other) == "changed"
+    monkeypatch.setattr("sandbox.verify.keeps_inodes", lambda device: False)
+    assert difference(str(path), other) is None
+    assert difference(str(path), replace(other, size_bytes=9)) == "changed"
 
 
 def test_an_undo_happens_once(yard: Yard) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 
 from app.store.records import Folder
 from app.ui import review_words
-from sandbox.changeset import Base, Change
+from sandbox.changeset import Base, Change, Evidence
 from sandbox.marks import Mark
 from sandbox.verify import Choice
 from tests.app.ui import samples
@@ -74,3 +75,15 @@ def test_every_mark_and_every_choice_has_its_own_words() -> None:
     assert len({review_words.mark_word(mark) for mark in marks}) == len(marks) == 6
     assert len({review_words.choice_word(choice) for choice in choices}) == len(choices) == 3
     assert len({review_words.choice_meaning(choice) for choice in choices}) == 3
+
+
+def test_a_change_says_which_line_and_call_made_it() -> None:
+    evidence = tuple(Evidence(program_id="p2", line=n, call="os.rename") for n in (3, 4, 5, 6))
+    change = Change(id="c", kind="create", path="/f/a", evidence=evidence)
+    one = replace(change, evidence=evidence[:1])
+    assert review_words.origin(one, ["p2"]) == "Line 3 of the program: os.rename"
+    assert review_words.origin(one, ["p1", "p2"]) == "Line 3 of program 2: os.rename"
+    assert review_words.origin(change, ["p2"]).endswith("; and 1 more")
+    unplaced = replace(one, evidence=(replace(evidence[0], line=None),))
+    assert review_words.origin(unplaced, ["p2"]) == "The program: os.rename"
+    assert review_words.origin(replace(change, evidence=()), ["p2"]) == ""
