@@ -156,7 +156,7 @@ class Bridge(QObject):
             return
         if isinstance(outcome.error, CancelledError | asyncio.CancelledError):
             return
-        problem = problem_of(outcome.error)
+        problem = self._thread.mailbox.clean(problem_of(outcome.error))
         if call.on_error is None:
             self.failed.emit(problem)
         elif _receives(call.on_error):

@@ -17,7 +17,9 @@ details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``n
 ``cached_tokens``, ``model_seconds``, ``seconds``, ``money``). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
 ``runs``: what is kept to take runs back. `runs show` adds ``patch``: the text changes as a unified
-patch, in which a byte that is no UTF-8 stands as a lone surrogate.
+patch, in which a byte that is no UTF-8 stands as a lone surrogate. `vault list`: ``secrets``, each
+with ``name``, ``kind``, ``hosts``, ``methods``, ``keep``, ``state`` (``ready`` or what is wrong),
+``created``, ``changed``, ``used``, ``uses``; never a value.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NoReturn
 
 from app.errors import AppError, UsageError
+from app.log import scrubbed
 from models.errors import ModelError
 from sandbox.errors import SandboxUnavailableError
 
@@ -58,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_runs(commands)
     _add_models(commands)
     _add_eval(commands)
+    _add_vault(commands)
     doctor = commands.add_parser("doctor", help="what this machine can do")
     doctor.add_argument("--json", action="store_true")
     return parser
@@ -96,7 +100,7 @@ async def _until_told(command: Coroutine[Any, Any, int]) -> int:
 
 def say(text: str = "") -> None:
     """Print for people, on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    print(scrubbed(text), file=sys.stderr, flush=True)
 
 
 def print_json(data: dict[str, Any]) -> None:
@@ -116,7 +120,7 @@ def _report(error: AppError, as_json: bool, code: int) -> int:
 
 def _command_of(args: argparse.Namespace) -> Command:
     """Import the command's module only now: `models list` need not wait for the interpreter."""
-    from app import cli_models, cli_run, cli_runs, doctor
+    from app import cli_models, cli_run, cli_runs, cli_vault, doctor
 
     match args.name:
         case "run":
@@ -140,6 +144,13 @@ def _command_of(args: argparse.Namespace) -> Command:
             }[args.action]
         case "eval":
             return _eval_command(args.action)
+        case "vault":
+            return {
+                "list": cli_vault.list_secrets,
+                "set": cli_vault.set_secret,
+                "remove": cli_vault.remove_secret,
+                "test": cli_vault.test_secret,
+            }[args.action]
         case "doctor":
             return doctor.run_doctor
         case _:
@@ -286,3 +297,31 @@ def _add_eval(commands: Any) -> None:
     export.add_argument("folder", metavar="FOLDER", help="an empty folder, or one to be made")
     export.add_argument("--task", action="append", default=[], metavar="T")
     export.add_argument("--seed", type=int, default=0)
+
+
+def _add_vault(commands: Any) -> None:
+    vault = commands.add_parser("vault", help="secrets: list, set, remove, test")
+    actions = vault.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listed = actions.add_parser("list", help="the secrets there are, without their values")
+    listed.add_argument("--json", action="store_true")
+    stored = actions.add_parser(
+        "set", help="add a secret or change it; the value is read from standard input"
+    )
+    stored.add_argument("secret", metavar="NAME")
+    for flag, what in (
+        ("--host", "a host that may get it: NAME or NAME:PORT (repeat)"),
+        ("--method", "a method that it may be used with (repeat; all when none is named)"),
+    ):
+        stored.add_argument(flag, action="append", default=[], help=what)
+    stored.add_argument("--kind", default="", help="token (default), password, header, model-key")
+    stored.add_argument("--user", default="", help="who it belongs to, for a password")
+    stored.add_argument("--header", default="", metavar="NAME", help="the header that takes it")
+    stored.add_argument("--keep", choices=("keyring", "file"), default="", help="where to keep it")
+    stored.add_argument("--json", action="store_true")
+    for name, what in (
+        ("remove", "forget a secret"),
+        ("test", "try a secret at the host that it is bound to"),
+    ):
+        action = actions.add_parser(name, help=what)
+        action.add_argument("secret", metavar="NAME")
+        action.add_argument("--json", action="store_true")

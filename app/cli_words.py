@@ -28,6 +28,7 @@ _VERBS = {
     "modify": "changed",
     "delete": "deleted",
     "move": "moved",
+    "secret": "used",
 }
 _EXAMPLES = 12
 
@@ -103,7 +104,7 @@ def calls_text(groups: Iterable[CallGroup]) -> str:
         if group.kind == "read" and group.folder:
             parts.append(f"listed {_many(group.count, 'folder')}")
         else:
-            noun = "folder" if group.folder else "file"
+            noun = "secret" if group.kind == "secret" else "folder" if group.folder else "file"
             parts.append(f"{_VERBS.get(group.kind, group.kind)} {_many(group.count, noun)}")
     return ", ".join(parts)
 

@@ -137,6 +137,21 @@ def _check_window(_: Paths) -> Row:
     return Row(name="Window", state="ok", found="Qt can be loaded")
 
 
+def _check_vault(paths: Paths) -> Row:
+    from app.vault.encrypted_file import EncryptedFile
+    from app.vault.keyring_backend import KeyringKeeper
+
+    standing = KeyringKeeper(timeout_s=3.0).standing()
+    file = EncryptedFile(paths.vault)
+    if standing.trouble is None:
+        also = ", and an encrypted file" if file.exists else ""
+        return Row(name="Vault", state="ok", found=f"{standing.label}{also}")
+    if file.exists:
+        found = f"an encrypted file; {standing.message[0].lower()}{standing.message[1:]}"
+        return Row(name="Vault", state="ok", found=found)
+    return Row(name="Vault", state="note", found=standing.message, fix=standing.hint)
+
+
 def _check_shell(_: Paths) -> Row:
     return Row(name="Shell", state="note", found="shell commands are not in this version")
 
@@ -151,5 +166,6 @@ CHECKS: tuple[Callable[[Paths], Row], ...] = (
     _check_llama,
     _check_sandbox,
     _check_window,
+    _check_vault,
     _check_shell,
 )

@@ -32,6 +32,11 @@ class Paths:
         return self.home / "store.db"
 
     @property
+    def vault(self) -> Path:
+        """The encrypted file of secrets, where there is no keyring."""
+        return self.home / "vault.sealed"
+
+    @property
     def settings(self) -> Path:
         """The settings as JSON."""
         return self.home / "settings.json"

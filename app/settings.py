@@ -76,6 +76,13 @@ class UndoSettings(_Page):
         )
 
 
+class VaultSettings(_Page):
+    """Where new secrets are kept, and how long a keyring may take to answer."""
+
+    keep: Literal["automatic", "keyring", "file"] = "automatic"
+    keyring_timeout_s: float = Field(default=5.0, ge=0.5, le=120.0)
+
+
 class Settings(_Page):
     """All settings, one page a topic."""
 
@@ -84,6 +91,7 @@ class Settings(_Page):
     model: ModelSettings = ModelSettings()
     sandbox: SandboxSettings = SandboxSettings()
     undo: UndoSettings = UndoSettings()
+    vault: VaultSettings = VaultSettings()
 
 
 def load_settings(path: Path) -> Settings:

@@ -22,11 +22,14 @@ import httpx
 
 from sandbox.addresses import Target, refusal, target_of
 from sandbox.grants import Grants
+from sandbox.secrets import is_loopback_address
 
+Signer = Callable[[Target], tuple[tuple[str, bytes], ...]]
+"""Gives the headers that carry a secret, at the moment of sending; blocks, raises OSErrors."""
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_AGENT = "drydock"
+_AGENT = b"drydock"
 _TRIED_ADDRESSES = 4
 _JOIN_S = 0.5
 
@@ -45,12 +48,13 @@ class NetworkLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked of a host."""
+    """What is asked of a host. `sign`: adds a secret, for the first host alone."""
 
     method: str
     target: Target
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
+    sign: Signer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +141,8 @@ class Network:
             if request.target.url.scheme == "https" and target.url.scheme == "http":
                 raise PermissionError(f"{request.target.name} leads from https to http")
             check(target)
-            request = replace(request, target=target)
+            same = _origin(target) == _origin(request.target)
+            request = replace(request, target=target, sign=request.sign if same else None)
         raise ConnectionError(f"{request.target.name} redirects without end")
 
     async def _once(self, request: Request) -> tuple[Response, str | None]:
@@ -170,6 +175,7 @@ class Network:
         same address. No cookies, no proxies: the address that was checked is the one reached.
         """
         target, limits = request.target, self._limits
+        signed = await _signed(request, address)
         transport = httpx.AsyncHTTPTransport(
             verify=self._context() if target.url.scheme == "https" else False,
             trust_env=False,
@@ -184,15 +190,16 @@ class Network:
             },
             "sni_hostname": target.url.host,
         }
-        headers = [
-            ("Host", target.url.netloc.decode("ascii")),
-            ("User-Agent", _AGENT),
-            ("Accept-Encoding", "gzip, deflate"),
-            ("Connection", "close"),
-            *request.headers,
+        headers: list[tuple[bytes, bytes]] = [
+            (b"Host", target.url.netloc),
+            (b"User-Agent", _AGENT),
+            (b"Accept-Encoding", b"gzip, deflate"),
+            (b"Connection", b"close"),
+            *((name.encode("ascii"), value.encode()) for name, value in request.headers),
+            *((name.encode("ascii"), value) for name, value in signed),
         ]
         if not any(name.casefold() == "accept" for name, _ in request.headers):
-            headers.append(("Accept", "*/*"))
+            headers.append((b"Accept", b"*/*"))
         sent = httpx.Request(
             request.method,
             target.url.copy_with(host=address),
@@ -237,6 +244,19 @@ class Network:
         if self._tls is None:
             self._tls = httpx.create_ssl_context(trust_env=False)
         return self._tls
+
+
+async def _signed(request: Request, address: str) -> tuple[tuple[str, bytes], ...]:
+    """The headers with the secret, if one goes along: over TLS, or within this machine."""
+    if request.sign is None:
+        return ()
+    if request.target.url.scheme != "https" and not is_loopback_address(address):
+        raise PermissionError(f"a secret goes to {request.target.name} over https only")
+    return await asyncio.to_thread(request.sign, request.target)
+
+
+def _origin(target: Target) -> tuple[str, str, int]:
+    return target.url.scheme, target.name, target.port
 
 
 def _redirect(request: Request, answer: httpx.Response) -> str | None:

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from sandbox.addresses import Target
 from sandbox.effects import Effect
+from sandbox.secrets import Binding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,3 +50,96 @@ class Journal(Protocol):
     def settle(self, program_id: str, effects: Sequence[Effect]) -> None:
         """Record the effects of calls that are done, in order; may batch."""
         ...
+
+
+class Secrets(Protocol):
+    """The secrets that programs may use, and what keeps their values out of programs and texts.
+
+    Called from the runner's worker thread and the network's.
+    """
+
+    def names(self) -> Sequence[str]:
+        """The names of all that programs may use."""
+        ...
+
+    def binding(self, name: str) -> Binding | None:
+        """What a secret is bound to; None when there is none of that name."""
+        ...
+
+    def headers(self, name: str, method: str, target: Target) -> tuple[tuple[str, bytes], ...]:
+        """The headers that carry a secret, for the request that is sent now; the use is recorded.
+
+        Blocks. Raises `PermissionError` when it may not go there or cannot be had.
+        """
+        ...
+
+    def holds(self, text: str | bytes) -> bool:
+        """Whether a known value is in there, in any form."""
+        ...
+
+    def text(self, text: str) -> str:
+        """`text` without known values."""
+        ...
+
+    def data(self, data: bytes) -> bytes:
+        """`data`, of the same length, without known values."""
+        ...
+
+    def pieces(self) -> TextPieces:
+        """For a text that comes in pieces: a value may be split over them."""
+        ...
+
+
+class TextPieces(Protocol):
+    """Takes known values out of a text in pieces."""
+
+    def feed(self, piece: str) -> str:
+        """What is certain by now."""
+        ...
+
+    def end(self) -> str:
+        """The rest."""
+        ...
+
+
+class _AsItIs:
+    def feed(self, piece: str) -> str:
+        return piece
+
+    def end(self) -> str:
+        return ""
+
+
+class NoSecrets:
+    """There are none, and no value is known."""
+
+    def names(self) -> Sequence[str]:
+        """None."""
+        return ()
+
+    def binding(self, name: str) -> Binding | None:
+        """None."""
+        return None
+
+    def headers(self, name: str, method: str, target: Target) -> tuple[tuple[str, bytes], ...]:
+        """Nothing can be sent."""
+        raise PermissionError(f"there is no secret {name}")
+
+    def holds(self, text: str | bytes) -> bool:
+        """Nothing is known."""
+        return False
+
+    def text(self, text: str) -> str:
+        """As it is."""
+        return text
+
+    def data(self, data: bytes) -> bytes:
+        """As it is."""
+        return data
+
+    def pieces(self) -> TextPieces:
+        """As it is."""
+        return _AsItIs()
+
+
+NO_SECRETS = NoSecrets()

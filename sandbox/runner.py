@@ -37,7 +37,7 @@ from sandbox.host_archives import HostArchives
 from sandbox.host_files import HostFiles, HostPaths
 from sandbox.host_formats import HostFormats
 from sandbox.host_functions import HostFunctions
-from sandbox.host_modules import HELPER_FUNCTIONS, PURE_FUNCTIONS
+from sandbox.host_modules import PURE_FUNCTIONS
 from sandbox.host_shutil import HostShutil
 from sandbox.host_streams import HostStreams
 from sandbox.host_temporary import HostTemporary
@@ -46,7 +46,7 @@ from sandbox.limits import Limits
 from sandbox.names import shown
 from sandbox.outcome import CallBatch, CallGroup, Listener, Outcome, Printed, StopToken
 from sandbox.pool import ReadySession, SandboxPool
-from sandbox.ports import Gate, Journal
+from sandbox.ports import NO_SECRETS, Gate, Journal, Secrets
 from sandbox.prelude_rooms import rooms_for
 from sandbox.printing import PrintedText
 from sandbox.program import Program
@@ -99,6 +99,7 @@ class Runner:
         listen: Listener,
         stop: StopToken,
         grants: Grants = NO_GRANTS,
+        secrets: Secrets = NO_SECRETS,
     ) -> Outcome:
         """Run `program` to its end; blocks. `grants`: the hosts that the person named.
 
@@ -116,6 +117,7 @@ class Runner:
                 stop=stop,
                 tools=self._tools,
                 grants=grants,
+                secrets=secrets,
             )
             stop.attach(lambda: _kill(ready.pid))
             try:
@@ -151,6 +153,7 @@ class _Run:
         stop: StopToken,
         tools: ToolSet,
         grants: Grants,
+        secrets: Secrets,
     ) -> None:
         self._program = program
         self._session = ready.session
@@ -171,6 +174,7 @@ class _Run:
                 judge=gate.judge,
                 stopped=lambda: stop.stopped,
                 tools=tools,
+                secrets=secrets,
             ),
             ready.limits,
         )
@@ -186,6 +190,8 @@ class _Run:
         )
         self._places: dict[str, Span | None] = {}
         self._printed = PrintedText(ready.limits.printed_chars)
+        self._secrets = secrets
+        self._pieces = secrets.pieces()
         self._file_calls = 0
         self._interpreter_s = 0.0
         self._spans: dict[tuple[int, int], Span] = {}
@@ -229,6 +235,7 @@ class _Run:
             status = "ok" if fault is None else "error"
         if self._stop.stopped:
             status, value, fault = "stopped", None, None
+        self._print(self._pieces.end())
         self._ledger.flush()
         return Outcome(
             status=status,
@@ -330,7 +337,7 @@ class _Run:
 
     def _planned(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> Answer:
         """What a call would do; raises `NameError` for a function that does not exist."""
-        function = PURE_FUNCTIONS.get(name) or HELPER_FUNCTIONS.get(name)
+        function = PURE_FUNCTIONS.get(name)
         if function is not None:
             return Answer(do=lambda: function(*args, **kwargs))
         for room in self._rooms:
@@ -369,13 +376,17 @@ class _Run:
         return self._places.get(path, span)
 
     def _on_print(self, _stream: str, text: str) -> None:
-        self._printed.add(text)
-        self._ledger.printed(text)
+        self._print(self._pieces.feed(text))
+
+    def _print(self, text: str) -> None:
+        if text:
+            self._printed.add(text)
+            self._ledger.printed(text)
 
     def _value(self, output: object) -> str | None:
         if output is None:
             return None
-        text = output if isinstance(output, str) else str(output)
+        text = self._secrets.text(output if isinstance(output, str) else str(output))
         limit = self._limits.printed_chars
         return text if len(text) <= limit else f"{text[:limit]}\n[... cut ...]"
 

@@ -12,6 +12,8 @@ import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sandbox.secrets import Secret
+
 _LINE = 88
 
 
@@ -86,7 +88,10 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 
 def _collect(hint: object, structures: dict[str, str]) -> None:
-    """Add the TypedDicts in a type, those that others are made of first."""
+    """Add the TypedDicts in a type, those that others are made of first, and opaque types."""
+    if hint is Secret:
+        structures[Secret.__name__] = "class Secret:\n    ...\n"
+        return
     if typing.is_typeddict(hint):
         assert isinstance(hint, type)
         if hint.__name__ in structures:

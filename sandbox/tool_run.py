@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sandbox.effects import Effect
 from sandbox.grants import Grants
 from sandbox.host_files import HostPaths
-from sandbox.ports import Verdict
+from sandbox.ports import NO_SECRETS, Secrets, Verdict
 from sandbox.tools import ToolSet
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class ToolRun:
     judge: Callable[[Sequence[Effect]], Verdict]
     stopped: Callable[[], bool]
     tools: ToolSet
+    secrets: Secrets = NO_SECRETS
 
     def read(self, path: str) -> tuple[Effect, Callable[[], bytes]]:
         """The effect of reading a file whole, and the reading; `path`: absolute.

@@ -21,6 +21,7 @@ from typing import Any, Literal, cast
 
 from sandbox.effects import Effect, EffectKind
 from sandbox.search import Hit, Index, words_of
+from sandbox.secrets import Secret, name_in
 from sandbox.stubs import Stub, joined, stub_of, type_text
 
 Role = Literal["path", "url", "query", "pattern", "data", "name", "option"]
@@ -229,6 +230,8 @@ def _fits(value: object, hint: object) -> bool:
 
 
 def _is_of(value: object, kind: type) -> bool:
+    if kind is Secret:
+        return name_in(value) is not None
     if kind is int or kind is float:
         return isinstance(value, int | kind) and not isinstance(value, bool)
     return isinstance(value, PurePath if issubclass(kind, PurePath) else kind)

@@ -1,7 +1,9 @@
 """Tools that speak to hosts: `fetch_url` reads, `http_request` may also send.
 
 Owns their effects: reading from a host is a read of its URL, everything else is a request, which
-cannot be taken back. What hosts answer is untrusted. Thread: the runner's.
+cannot be taken back. What hosts answer is untrusted. A secret is added by the network at the moment
+of sending; known values neither leave in what a program sends nor come back to it in an answer.
+Thread: the runner's.
 """
 
 from __future__ import annotations
@@ -9,11 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TypedDict
 
 from sandbox.addresses import Target, target_of
 from sandbox.effects import Effect
 from sandbox.network import Request, Response
+from sandbox.ports import Secrets
+from sandbox.secrets import Secret, handle, name_in
 from sandbox.text_guess import guess
 from sandbox.tool_run import ToolRun
 from sandbox.tools import Planned, tool
@@ -62,10 +67,12 @@ def http_request(
     url: str,
     headers: dict[str, str] | None = None,
     body: str | bytes | None = None,
+    auth: Secret | None = None,
 ) -> Planned[Reply]:
     """Send an HTTP request (POST, PUT, DELETE, ...) to a web service or API.
 
-    Anything but a plain GET must be approved by the person.
+    Anything but a plain GET must be approved by the person. With auth=secret("name") the secret is
+    added to the request, if it is bound to the host.
     """
     if method.upper() not in _METHODS:
         raise ValueError(f"the method is one of {', '.join(sorted(_METHODS))}")
@@ -76,11 +83,29 @@ def http_request(
         headers=_checked(headers or {}),
         body=content,
     )
-    return _planned(run, request)
+    name = name_in(auth) if auth is not None else None
+    return _planned(run, request, name)
 
 
-def _planned(run: ToolRun, request: Request) -> Planned[Reply]:
+def secret(run: ToolRun, name: str) -> Planned[Secret]:
+    """A secret of the person's by its name, such as a token, for http_request(auth=...).
+
+    Its value cannot be seen, printed or written by a program.
+    """
+    if run.secrets.binding(name) is None:
+        names = run.secrets.names()
+        known = f"there are: {', '.join(names)}" if names else "there is none yet"
+        raise LookupError(
+            f"there is no secret named {name!r}; {known}. The person adds one in the vault"
+        )
+    return Planned(do=lambda: handle(name))
+
+
+def _planned(run: ToolRun, request: Request, auth: str | None = None) -> Planned[Reply]:
     first = request.target.text
+    _refuse_values(run, request)
+    if auth is not None:
+        request = _with_secret(run, request, auth)
     names = {name.casefold() for name, _ in request.headers}
     reads = request.method in _READING and not request.body and names <= _PLAIN_HEADERS
     size_bytes = None if reads else len(request.body)
@@ -88,15 +113,48 @@ def _planned(run: ToolRun, request: Request) -> Planned[Reply]:
 
     def check(target: Target) -> None:
         """A redirect is judged as a read of its own; `target`: what the program asked for."""
+        if run.secrets.holds(target.text):
+            raise PermissionError(f"{request.target.name} leads to an address with a secret in it")
         hop = Effect(kind=effect.kind, path=target.text, target=first, call="redirect")
         verdict = run.judge([hop])
         if verdict.outcome != "allow":
             raise PermissionError(verdict.message or f"{target.name} is not allowed")
 
     def start() -> Future[Reply]:
-        return run.network.start(request, check, _reply)
+        return run.network.start(request, check, lambda response: _reply(response, run.secrets))
 
-    return Planned(effects=(effect,), do=lambda: start().result(), start=start)
+    used = () if auth is None else (Effect(kind="secret", path=auth, target=first),)
+    return Planned(effects=(effect, *used), do=lambda: start().result(), start=start)
+
+
+def _refuse_values(run: ToolRun, request: Request) -> None:
+    """A program that came by a value, say in a file, sends it nowhere."""
+    sent = "\n".join(
+        (request.target.text, *(f"{name}: {value}" for name, value in request.headers))
+    )
+    if run.secrets.holds(sent) or (request.body and run.secrets.holds(request.body)):
+        raise PermissionError(
+            "the request holds the value of a secret; use auth=secret(name), which adds it itself"
+        )
+
+
+def _with_secret(run: ToolRun, request: Request, name: str) -> Request:
+    """The request that will carry a secret. Raises `PermissionError` when it must not."""
+    binding = run.secrets.binding(name)
+    if binding is None:
+        raise LookupError(f"there is no secret named {name!r}")
+    method = request.method
+    problem = binding.refusal(method, request.target)
+    if problem:
+        raise PermissionError(problem)
+    taken = binding.header_name
+    if any(given.casefold() == taken.casefold() for given, _ in request.headers):
+        raise ValueError(f"the header {taken} is set by auth; leave it out")
+
+    def sign(target: Target) -> tuple[tuple[str, bytes], ...]:
+        return run.secrets.headers(name, method, target)
+
+    return replace(request, sign=sign)
 
 
 def _checked(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -108,18 +166,19 @@ def _checked(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((str(name), str(value)) for name, value in headers.items())
 
 
-def _reply(response: Response) -> Reply:
+def _reply(response: Response, secrets: Secrets) -> Reply:
+    """What the program gets: a host that repeats what it was sent gives no secret away."""
     kind = response.headers.get("content-type", "")
     text = ""
     if _TEXTUAL.search(kind) or (not kind and b"\0" not in response.body[:1000]):
         named = _CHARSET.search(kind)
         text = guess(response.body, named.group(1) if named else None)
     return Reply(
-        url=response.url,
+        url=secrets.text(response.url),
         status=response.status,
-        headers=response.headers,
-        text=text,
-        data=response.body,
+        headers={secrets.text(key): secrets.text(value) for key, value in response.headers.items()},
+        text=secrets.text(text),
+        data=secrets.data(response.body),
     )
 
 
@@ -134,10 +193,17 @@ WEB_TOOLS = (
     ),
     tool(
         http_request,
-        kinds=["read", "request"],
-        roles={"method": "option", "url": "url", "headers": "data", "body": "data"},
+        kinds=["read", "request", "secret"],
+        roles={
+            "method": "option",
+            "url": "url",
+            "headers": "data",
+            "body": "data",
+            "auth": "option",
+        },
         labels=["untrusted"],
         cost="network",
         cues=["webhook"],
     ),
+    tool(secret, roles={"name": "name"}, cues=["vault", "stored secret", "saved token"]),
 )

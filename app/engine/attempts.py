@@ -26,7 +26,7 @@ from sandbox.effects import Effect
 from sandbox.errors import Fault, ProgramFaultError
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
-from sandbox.ports import Reason
+from sandbox.ports import NO_SECRETS, Reason, Secrets
 from sandbox.program import Program, prepare
 from sandbox.review import Surroundings
 from sandbox.runner import Runner
@@ -41,7 +41,7 @@ class Plan:
     """What a turn has to work with.
 
     `earlier`: the chat's turns before this one; `grants`: what the person allowed in advance;
-    `around`: what the review's rules look up; it blocks.
+    `around`: what the review's rules look up; it blocks. `secrets`: what programs may use.
     """
 
     turn: TurnRecord
@@ -52,6 +52,7 @@ class Plan:
     seed: int | None = None
     grants: Grants = NO_GRANTS
     around: Callable[[], Surroundings] = Surroundings
+    secrets: Secrets = NO_SECRETS
 
 
 class TriesSpentError(Exception):
@@ -140,6 +141,7 @@ class Attempts:
                     listen=listen,
                     stop=self.stop_token,
                     grants=self._plan.grants,
+                    secrets=self._plan.secrets,
                 )
                 outcome = self._doubted(outcome, program.source, stage)
                 kept = outcome.status == "ok"

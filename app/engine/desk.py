@@ -26,6 +26,7 @@ from app.engine.problems import (
     problem_of,
     spent,
 )
+from app.engine.secret_desk import SecretDesk
 from app.engine.surroundings import look_around
 from app.engine.turn import LiveTurn
 from app.engine.warm import ModelSource
@@ -66,6 +67,7 @@ class TurnDesk:
         models: ModelSource,
         keeper: UndoKeeper,
         settings: Callable[[], Settings],
+        secrets: SecretDesk,
     ) -> None:
         self._paths = paths
         self._store = store
@@ -73,6 +75,7 @@ class TurnDesk:
         self._mailbox = mailbox
         self._models = models
         self._settings = settings
+        self._secrets = secrets
         self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
         self._pool = SandboxPool(settings().sandbox.limits())  # so that programs start warm
         self.decisions = Decisions(
@@ -171,6 +174,7 @@ class TurnDesk:
                 seed=seed,
                 grants=grants,
                 around=self._around(turn),
+                secrets=self._secrets.for_turn(turn.turn_id),
             ),
             LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
             runner=Runner(self._pool, settings.sandbox.limits()),

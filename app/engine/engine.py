@@ -20,8 +20,11 @@ from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
 from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview, Previewer, patch_of_turn
+from app.engine.redacted_model import RedactedModels
+from app.engine.secret_desk import SecretDesk
 from app.engine.warm import LocalModels, ModelSource, Probe
 from app.errors import AppError, NotFoundError
+from app.log import scrub_log
 from app.paths import Paths
 from app.settings import Settings, load_settings, save_settings
 from app.store.chats import ChatStore
@@ -29,6 +32,8 @@ from app.store.database import open_database
 from app.store.journal import Entry, TurnJournal
 from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
 from app.store.trials import TrialStore
+from app.vault.keepers import Keeper
+from app.vault.redact import Redactor
 from models.catalog import Catalog, load_catalog
 from models.errors import ModelError
 from models.library import find_model
@@ -65,8 +70,9 @@ class Engine:
         *,
         models: ModelSource | None = None,
         catalog: Catalog | None = None,
+        keyring: Keeper | None = None,
     ) -> None:
-        """`models`: where models come from; the local ones when not given.
+        """`models`: where models come from; the local ones when not given. `keyring`: of tests.
 
         Raises: `AppError` when the store or the settings cannot be used.
         """
@@ -77,6 +83,19 @@ class Engine:
         self._store = ChatStore(self._database)
         self._journal = TurnJournal(self._database)
         self.trials = TrialStore(self._database)
+        redactor = Redactor()
+        self._database.scrub = redactor.column
+        mailbox.redact(redactor)
+        scrub_log(redactor.text)
+        self.secrets = SecretDesk(
+            paths=paths,
+            tables=self._database,
+            journal=self._journal,
+            mailbox=mailbox,
+            redactor=redactor,
+            settings=lambda: self._settings,
+            keyring=keyring,
+        )
         self._catalog = catalog or load_catalog()
         paths.models.mkdir(parents=True, exist_ok=True)
         self._models = models or LocalModels(
@@ -99,8 +118,9 @@ class Engine:
             store=self._store,
             journal=self._journal,
             mailbox=mailbox,
-            models=self._models,
+            models=RedactedModels(self._models, redactor),
             keeper=self._keeper,
+            secrets=self.secrets,
             settings=lambda: self._settings,
         )
         self._tasks: set[asyncio.Task[None]] = set()
@@ -116,6 +136,7 @@ class Engine:
 
     async def start(self, *, in_background: bool = True) -> None:
         """Recover after a crash, then warm up (in the background if so wished)."""
+        self.secrets.begin()
         await self._desk.recover()
         await self._keeper.tidy()
         self._mailbox.post(ChatsChanged())
@@ -139,6 +160,7 @@ class Engine:
         await self._desk.close()
         await asyncio.to_thread(self._previewer.close)
         await self._models.close()
+        await self.secrets.close()
         self._database.close()
 
     # chats
@@ -213,6 +235,7 @@ class Engine:
         request = request.strip()
         if not request:
             raise AppError("There is nothing to do yet.", hint="Say what you want done.")
+        await self.secrets.ready()
         chat = self._titled(self._store.chat(chat_id), request)
         return self._desk.begin(chat, request, seed=seed, grants=grants)
 
@@ -220,6 +243,7 @@ class Engine:
         self, chat_id: str, source: str, title: str, *, grants: Grants = NO_GRANTS
     ) -> TurnRecord:
         """Begin a turn with a given program; returns at once."""
+        await self.secrets.ready()
         chat = self._titled(self._store.chat(chat_id), title)
         return self._desk.begin_program(chat, source, title, grants=grants)
 
@@ -236,6 +260,7 @@ class Engine:
 
     async def resume(self, turn_id: str, *, grants: Grants = NO_GRANTS) -> TurnRecord:
         """Go on with an interrupted turn. Raises: `AppError` when it is not interrupted."""
+        await self.secrets.ready()
         return self._desk.resume(turn_id, grants)
 
     async def wait(self, turn_id: str) -> TurnRecord:

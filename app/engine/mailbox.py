@@ -1,7 +1,8 @@
 """The engine's way out: events gathered and handed over at most once per frame.
 
-Owns the batching, knows no Qt. `post` may be called on any thread; `on_ready` is called on the
-engine's loop when a batch is due, and the listener takes it with `drain` on a thread of its own.
+Owns the batching, and that no known secret value goes out; knows no Qt. `post` may be called on any
+thread; `on_ready` is called on the engine's loop when a batch is due, and the listener takes it
+with `drain` on a thread of its own.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
-from app.engine.events import CallsProgress, Event, FetchProgressed, ReplyDelta
+from app.engine.events import CallsProgress, Event, FetchProgressed, ReplyDelta, TurnChanged
+from app.vault.redact import Redactor, Stream
 
 FRAME_S = 0.033
 
@@ -24,6 +27,16 @@ class Mailbox:
         self._due = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._on_ready: Callable[[], None] | None = None
+        self._redactor: Redactor | None = None
+        self._streams: dict[str, Stream] = {}
+
+    def redact(self, redactor: Redactor) -> None:
+        """Take what `redactor` knows out of every event; a reply's text even across its pieces."""
+        self._redactor = redactor
+
+    def clean[T](self, value: T) -> T:
+        """A record as it may be shown."""
+        return value if self._redactor is None else self._redactor.value(value)
 
     def bind(self, loop: asyncio.AbstractEventLoop, on_ready: Callable[[], None] | None) -> None:
         """Say where batches go. Without `on_ready` events are kept until drained."""
@@ -38,8 +51,9 @@ class Mailbox:
     def post(self, event: Event) -> None:
         """Add an event. Never blocks for longer than the lock."""
         with self._lock:
-            if not self._merged(event):
-                self._events.append(event)
+            for clean in self._cleaned(event):
+                if not self._merged(clean):
+                    self._events.append(clean)
             if self._due or self._loop is None or self._on_ready is None:
                 return
             self._due = True
@@ -59,6 +73,24 @@ class Mailbox:
             on_ready = self._on_ready
         if on_ready is not None:
             on_ready()
+
+    def _cleaned(self, event: Event) -> list[Event]:
+        """The event without known values, after what was held back before it."""
+        redactor = self._redactor
+        if redactor is None:
+            return [event]
+        if isinstance(event, ReplyDelta):
+            stream = self._streams.setdefault(event.turn_id, redactor.stream())
+            text = stream.feed(event.text)
+            return [replace(event, text=text)] if text else []
+        found: list[Event] = []
+        if isinstance(event, TurnChanged):
+            held = self._streams.pop(event.turn.turn_id, None)
+            rest = held.end() if held is not None else ""
+            if rest:
+                turn = event.turn
+                found.append(ReplyDelta(chat_id=turn.chat_id, turn_id=turn.turn_id, text=rest))
+        return [*found, redactor.value(event)]
 
     def _merged(self, event: Event) -> bool:
         if not self._events:

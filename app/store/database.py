@@ -19,14 +19,21 @@ from app.errors import AppError
 from app.store.migrations import MIGRATIONS
 
 _BUSY_MS = 10_000
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+_PLAIN = frozenset({"id", "at", "created", "updated", "started", "changed", "used", "owner"})
 
 
 class Tables:
-    """The store's tables: rows are dicts, every writing call is a transaction of its own."""
+    """The store's tables: rows are dicts, every writing call is a transaction of its own.
+
+    `scrub`: takes out of a value what must not be in the store; every value that is written goes
+    through it, except ids and times.
+    """
 
     def __init__(self, database: Database, path: Path) -> None:
         self._db = database
         self._path = path
+        self.scrub: Callable[[Any], Any] = _as_it_is
 
     def rows(
         self, sql: str, values: Sequence[object] | dict[str, object] = ()
@@ -39,17 +46,17 @@ class Tables:
     def insert(self, table: str, row: dict[str, Any]) -> None:
         """Add a row."""
         with self._told():
-            self._db.table(table).insert(row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+            self._db.table(table).insert(self._scrubbed(row))  # pyright: ignore[reportUnknownMemberType]  # untyped library
 
     def update(self, table: str, key: str, row: dict[str, Any]) -> None:
         """Change columns of the row with this id, which is there."""
         with self._told():
-            self._db.table(table).update(key, row)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+            self._db.table(table).update(key, self._scrubbed(row))  # pyright: ignore[reportUnknownMemberType]  # untyped library
 
     def upsert(self, table: str, row: dict[str, Any]) -> None:
         """Add a row or change the one with its id."""
         with self._told():
-            self._db.table(table).upsert(row, pk="id")  # pyright: ignore[reportUnknownMemberType]  # untyped library
+            self._db.table(table).upsert(self._scrubbed(row), pk="id")  # pyright: ignore[reportUnknownMemberType]  # untyped library
 
     def delete(self, table: str, key: str) -> None:
         """Remove the row with this id and what refers to it."""
@@ -59,7 +66,45 @@ class Tables:
     def execute(self, sql: str, values: Sequence[object] = ()) -> int:
         """Run a statement inside `atomic`; returns the number of rows changed."""
         with self._told():
-            return self._db.execute(sql, list(values)).rowcount  # pyright: ignore[reportUnknownMemberType]  # untyped library
+            values = [self.scrub(value) for value in values]
+            return self._db.execute(sql, values).rowcount  # pyright: ignore[reportUnknownMemberType]  # untyped library
+
+    def names(self) -> list[str]:
+        """The tables there are."""
+        return [row["name"] for row in self.rows(_TABLES)]
+
+    def scrub_rows(self, table: str, after: int, limit: int) -> tuple[int | None, int]:
+        """Take out of the next rows what `scrub` has come to know since they were written.
+
+        `after`: the last row that was looked at, 0 at the beginning. Returns the same for the next
+        call, None at the end, and how many cells were changed.
+        """
+        changed, last = 0, None
+        with self.atomic():
+            for row in self.rows(
+                f"SELECT rowid AS _row, * FROM [{table}] WHERE rowid > ? ORDER BY rowid LIMIT ?",  # noqa: S608  # own names
+                [after, limit],
+            ):
+                last = row.pop("_row")
+                clean = self._scrubbed(row)
+                for name in [name for name in row if clean[name] != row[name]]:
+                    statement = f"UPDATE [{table}] SET [{name}] = ? WHERE rowid = ?"  # noqa: S608  # own names
+                    changed += self.execute(statement, [clean[name], last])
+        return last, changed
+
+    def forget_freed(self) -> None:
+        """Leave nothing of what was overwritten in the write-ahead log.
+
+        The file itself keeps nothing: `secure_delete` overwrites what is freed.
+        """
+        with self._told():
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # pyright: ignore[reportUnknownMemberType]  # untyped library
+
+    def _scrubbed(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: value if name in _PLAIN or name.endswith("_id") else self.scrub(value)
+            for name, value in row.items()
+        }
 
     @contextmanager
     def _told(self) -> Generator[None]:
@@ -80,6 +125,10 @@ class Tables:
         self._db.close()
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
 def open_database(path: Path) -> Tables:
     """Open or make the store and bring it to this version.
 
@@ -92,6 +141,7 @@ def open_database(path: Path) -> Tables:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA secure_delete=ON")
         database = Database(connection)
         migrate(database, path)
     except sqlite3.DatabaseError as error:

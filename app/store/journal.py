@@ -28,6 +28,7 @@ Step = Literal[
     "failed",
     "interrupted",
     "resumed",
+    "secret-used",
 ]
 
 

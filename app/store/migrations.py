@@ -112,4 +112,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )""",
     ),
     ("ALTER TABLE turns ADD COLUMN reasons TEXT NOT NULL DEFAULT '[]'",),
+    (
+        # What secrets are and where they may go. Their values are never in this file.
+        """CREATE TABLE secrets (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL,
+            hosts TEXT NOT NULL,
+            methods TEXT NOT NULL,
+            header TEXT NOT NULL DEFAULT '',
+            user TEXT NOT NULL DEFAULT '',
+            keep TEXT NOT NULL,
+            created TEXT NOT NULL,
+            changed TEXT NOT NULL,
+            used TEXT,
+            uses INTEGER NOT NULL DEFAULT 0
+        )""",
+    ),
 )
