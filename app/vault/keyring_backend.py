@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _SERVICE = "drydock"
 _WINDOWS_BYTES = 2_560
 """Source: CRED_MAX_CREDENTIAL_BLOB_SIZE of wincred.h; values are kept there as UTF-16."""
-_NOBODY_ASKED_S = 3.0
 _ASKED_S = 120.0
 _UNLOCK = "Unlock it with your system's password manager, or log in to the desktop, and try again."
 _OTHERWISE = (
@@ -69,9 +68,9 @@ class KeyringKeeper:
         """Whether the keyring can be used without a question to the person."""
         label = "the system's keyring"
         try:
-            backend, name = self._bounded(self._find, min(self._timeout_s, _NOBODY_ASKED_S))
+            backend, name = self._bounded(self._find, self._timeout_s)
             label = _label(name)
-            self._bounded(lambda: _check_open(backend, name), min(self._timeout_s, _NOBODY_ASKED_S))
+            self._bounded(lambda: _check_open(backend, name), self._timeout_s)
         except VaultError as error:
             return Standing(
                 label=label, trouble=error.trouble, message=error.message, hint=error.hint
