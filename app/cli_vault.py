@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import getpass
-import os
 import sys
 
 from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
@@ -181,7 +180,7 @@ async def _open_file(desk: SecretDesk) -> None:
     """Unlock the encrypted file with the passphrase of the environment or of the terminal."""
     if not desk.vault.file.is_locked:
         return
-    passphrase = os.environ.get(PASSPHRASE_VARIABLE, "")
+    passphrase = desk.given_passphrase()
     if not passphrase:
         passphrase = await asyncio.to_thread(_ask_passphrase, is_new=not desk.vault.file.exists)
     await desk.unlock_file(passphrase)

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from app.engine.events import Notice
 from app.engine.mailbox import Mailbox
@@ -36,6 +37,7 @@ _log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 PASSPHRASE_VARIABLE = "DRYDOCK_VAULT_PASSPHRASE"  # noqa: S105  # a name
 _SCRUB_ROWS = 200
+_given: dict[Path, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,7 @@ class SecretDesk:
         self._journal = journal
         self._mailbox = mailbox
         self._settings = settings
+        self._home = paths.home
         self._logs = paths.logs
         self._memory: dict[str, SecretRecord] = {}
         self._problems: dict[str, VaultError] = {}
@@ -78,7 +81,7 @@ class SecretDesk:
 
     def begin(self) -> None:
         """Start to read the values, so that they are known; `ready` waits for it."""
-        passphrase = os.environ.get(PASSPHRASE_VARIABLE, "")
+        passphrase = given_passphrase(self._home)
         self.vault.redactor.learn("vault-passphrase", passphrase)
         if self._reading is None:
             self._reading = asyncio.create_task(self._read(passphrase), name="vault")
@@ -169,7 +172,7 @@ class SecretDesk:
         standing = await asyncio.to_thread(self.vault.standing, "keyring")
         if standing.trouble is None:
             return "keyring"
-        if standing.trouble == "missing" or os.environ.get(PASSPHRASE_VARIABLE):
+        if standing.trouble == "missing" or given_passphrase(self._home):
             return "file"
         raise VaultError(standing.trouble, standing.message, hint=standing.hint)
 
@@ -250,6 +253,10 @@ class SecretDesk:
         value = await asyncio.to_thread(self.vault.value, record.keep, item_of(record))
         return await try_secret(record.binding, value)
 
+    def given_passphrase(self) -> str:
+        """What the environment gave for the encrypted file."""
+        return given_passphrase(self._home)
+
     async def unlock_file(self, passphrase: str) -> None:
         """Open the encrypted file, or choose its passphrase when there is none yet."""
         self.vault.redactor.learn("vault-passphrase", passphrase)
@@ -311,6 +318,17 @@ class SecretDesk:
             if clean != content:
                 with path.open("r+b") as file:
                     file.write(clean)
+
+
+def given_passphrase(home: Path) -> str:
+    """The passphrase that the environment gave for this home; empty when it gave none.
+
+    It is taken out of the environment, so that no child process inherits it.
+    """
+    given = os.environ.pop(PASSPHRASE_VARIABLE, "")
+    if given:
+        _given[home] = given
+    return _given.get(home, "")
 
 
 def check_binding(binding: Binding) -> None:

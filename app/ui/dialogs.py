@@ -24,6 +24,7 @@ from app.ui.review_dialog import Decision, PreviewWish, ReviewDialog
 from app.ui.session import Session
 from app.ui.settings_dialog import SettingsDialog
 from app.ui.trials_dialog import TrialsDialog
+from app.ui.vault_dialog import VaultDialog
 
 if TYPE_CHECKING:
     from app.engine.engine import ModelStatus
@@ -42,6 +43,7 @@ class Dialogs(QObject):
         self.models: ModelsDialog | None = None
         self.palette: CommandPalette | None = None
         self.settings: SettingsDialog | None = None
+        self.vault: VaultDialog | None = None
         session.models_changed.connect(self._models_changed)
         session.fetch_progressed.connect(self._fetch_progressed)
         session.fetch_ended.connect(self._fetch_ended)
@@ -88,6 +90,16 @@ class Dialogs(QObject):
         self.settings = dialog
         dialog.show()
         self._session.undo_space(dialog.show_space, dialog)
+
+    def show_vault(self) -> None:
+        """Open the secrets."""
+        if self.vault is not None:
+            self.vault.raise_()
+            return
+        dialog = VaultDialog(self._session.secrets, self._window)
+        dialog.finished.connect(self._forgetting("vault", dialog))
+        self.vault = dialog
+        dialog.show()
 
     def show_review(self, turn: TurnRecord) -> None:
         """Open the review of a turn that waits."""
@@ -190,7 +202,7 @@ class Dialogs(QObject):
         self._session.preview(wish, found, failed, dialog)
 
     def _forgetting(
-        self, name: Literal["review", "models", "palette", "settings"], dialog: QObject
+        self, name: Literal["review", "models", "palette", "settings", "vault"], dialog: QObject
     ) -> Callable[[int], None]:
         """What is done when `dialog` has closed."""
 

@@ -217,6 +217,7 @@ class MainWindow(QMainWindow):
             Command(text="Show or hide the chats", shortcut="Ctrl+B", run=self._toggle_sidebar),
             Command(text="Show or hide run and changes", shortcut="Ctrl+J", run=self._toggle_panel),
             Command(text="Models", shortcut="Ctrl+M", run=self.dialogs.show_models),
+            Command(text="Secrets", shortcut="Ctrl+Shift+K", run=self.dialogs.show_vault),
             Command(text="Settings", shortcut="Ctrl+,", run=self.dialogs.show_settings),
             Command(text="Theme: as the system", run=lambda: session.choose_theme("system")),
             Command(text="Theme: light", run=lambda: session.choose_theme("light")),

@@ -35,6 +35,7 @@ from app.store.records import (
 )
 from app.ui.lab_session import LabSession
 from app.ui.review_dialog import Decision, PreviewWish
+from app.ui.secret_session import SecretSession
 
 if TYPE_CHECKING:
     from app.engine.demo import Demo
@@ -68,6 +69,7 @@ class Session(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self.lab = LabSession(bridge, self)
+        self.secrets = SecretSession(bridge, self)
         self.chat: ChatRecord | None = None
         self.models: tuple[ModelStatus, ...] = ()
         self.settings: Settings | None = None

@@ -81,7 +81,18 @@ class Redactor:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._values: dict[str, tuple[str, ...]] = {}
-        self._state: _Known | None = None
+        self._built: _Known | None = None
+        self._stale = False
+
+    @property
+    def _state(self) -> _Known | None:
+        """What is known, made ready at the first use after a change."""
+        if self._stale:
+            with self._lock:
+                if self._stale:
+                    self._built = self._build()
+                    self._stale = False
+        return self._built
 
     @property
     def is_empty(self) -> bool:
@@ -94,21 +105,21 @@ class Redactor:
             former = self._values.get(name, ())
             wanted = [value for value in values if len(value) >= SHORTEST_VALUE]
             self._values[name] = tuple(dict.fromkeys((*former, *wanted)))
-            self._build()
+            self._stale = True
 
     def forget(self, name: str) -> None:
         """Know nothing by this name any more."""
         with self._lock:
             if self._values.pop(name, None) is not None:
-                self._build()
+                self._stale = True
 
-    def _build(self) -> None:
+    def _build(self) -> _Known | None:
         flat = {
             f"{name}\0{number}": value
             for name, values in self._values.items()
             for number, value in enumerate(values)
         }
-        self._state = _known(flat)
+        return _known(flat)
 
     def holds(self, text: str | bytes) -> bool:
         """Whether a known value is in there, in any form."""

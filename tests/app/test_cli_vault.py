@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,19 @@ def test_without_keyring_passphrase_and_terminal_it_says_what_to_do(
 
     assert run(["vault", "set", "github", "--host", "h"]) == 1
     assert "DRYDOCK_VAULT_PASSPHRASE" in capsys.readouterr().err
+
+
+def test_the_passphrase_does_not_stay_in_the_environment_of_child_processes(
+    monkeypatch: pytest.MonkeyPatch, drydock_home: Path
+) -> None:
+    given(monkeypatch, TOKEN)
+
+    assert run(["vault", "set", "github", "--host", "h"]) == 0
+    assert "DRYDOCK_VAULT_PASSPHRASE" not in os.environ
+    assert not [
+        name for name, content in files_below(drydock_home) if PASSPHRASE.encode() in content
+    ]
+    assert run(["vault", "remove", "github"]) == 0
 
 
 def test_a_locked_file_is_listed_as_locked_and_a_wrong_passphrase_is_told(
