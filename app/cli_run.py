@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import getpass
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -66,6 +67,7 @@ async def run_task(args: argparse.Namespace) -> int:
     if not args.demo and not args.task.strip():
         raise UsageError("Say what to do.", hint='drydock run "Sort by type" --folder ~/Downloads')
     async with open_engine() as (engine, paths):
+        await _open_vault(engine, args)
         task, folders = await _demo(paths) if args.demo else (args.task, _folders(args))
         model_id = await _model_ready(engine, args.model)
         chat = await engine.new_chat(folders, model_id)
@@ -78,6 +80,7 @@ async def run_program(args: argparse.Namespace) -> int:
     grants = checked_grants(args.grant)
     source = await asyncio.to_thread(_read_program, args.program)
     async with open_engine() as (engine, _):
+        await _open_vault(engine, args)
         chat = await engine.new_chat(_folders(args))
         title = "program" if args.program == "-" else Path(args.program).name
         turn = await engine.run_program(chat.chat_id, source, title, grants=grants_of(grants))
@@ -275,6 +278,21 @@ def _folders(args: argparse.Namespace) -> list[Folder]:
         if not Path(folder.path).is_dir():
             raise UsageError(f"There is no folder {folder.path}.", hint="Check the path.")
     return folders
+
+
+async def _open_vault(engine: Engine, args: argparse.Namespace) -> None:
+    """Ask for the passphrase of the encrypted file, where secrets are in it and somebody is there.
+
+    Without it the run has no secrets from there; pressing Enter goes on so.
+    """
+    desk = engine.secrets
+    await desk.ready()
+    if args.approve != "ask" or not sys.stdin.isatty() or not desk.wants_passphrase():
+        return
+    say("Your secrets are in an encrypted file. Press Enter to go on without them.")
+    passphrase = await asyncio.to_thread(getpass.getpass, "Passphrase: ")
+    if passphrase:
+        await desk.unlock_file(passphrase)
 
 
 async def _demo(paths: Paths) -> tuple[str, list[Folder]]:

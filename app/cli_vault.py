@@ -12,7 +12,6 @@ import sys
 
 from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
 from app.cli_run import open_engine
-from app.engine.engine import Engine
 from app.engine.secret_desk import PASSPHRASE_VARIABLE, SecretDesk, SecretView
 from app.errors import UsageError
 from app.store.secrets import SecretRecord
@@ -108,19 +107,6 @@ async def test_secret(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"version": 1, "works": trial.works, "message": trial.message})
     return EXIT_FAILED if trial.works is False else EXIT_DONE
-
-
-async def open_for_run(engine: Engine) -> None:
-    """Ask for the passphrase of the encrypted file, if secrets are in it and somebody is there."""
-    desk = engine.secrets
-    await desk.ready()
-    locked = [view for view in await desk.all() if view.record.keep == "file" and view.trouble]
-    if not locked or not desk.vault.file.is_locked or not sys.stdin.isatty():
-        return
-    say("Your secrets are in an encrypted file. Press Enter to go on without them.")
-    passphrase = await asyncio.to_thread(getpass.getpass, "Passphrase: ")
-    if passphrase:
-        await desk.unlock_file(passphrase)
 
 
 def _wanted(args: argparse.Namespace) -> Binding:

@@ -253,6 +253,10 @@ class SecretDesk:
         value = await asyncio.to_thread(self.vault.value, record.keep, item_of(record))
         return await try_secret(record.binding, value)
 
+    def wants_passphrase(self) -> bool:
+        """Whether there are secrets in the encrypted file and it is locked."""
+        return self.vault.file.is_locked and any(each.keep == "file" for each in self._store.all())
+
     def given_passphrase(self) -> str:
         """What the environment gave for the encrypted file."""
         return given_passphrase(self._home)

@@ -1,4 +1,4 @@
-"""The settings: look, default model, how models run, limits of a program, how long undo is kept.
+"""The settings: look, default model, how models run, limits of a program, undo, secrets.
 
 Owns the form, a page a topic, which is made from the settings' own fields, so that bounds are said
 once. It must not store anything: a change is carried by `chosen`. Thread: UI.
@@ -82,6 +82,7 @@ class SettingsDialog(QDialog):
                 "staged_mib": (self.tr("New content, a turn"), "", self.tr(" MiB")),
             },
         )
+        self._add_vault(self._page(self.tr("Secrets")))
         self._add_undo(self._page(self.tr("Undo")))
         buttons = row()
         buttons.addStretch(1)
@@ -175,6 +176,20 @@ class SettingsDialog(QDialog):
             self._numbers["undo", name].valueChanged.connect(self._tell_bounds)
         self._tell_bounds()
 
+    def _add_vault(self, form: QFormLayout) -> None:
+        self.keep = QComboBox()
+        self.keep.setAccessibleName(self.tr("New secrets are kept in"))
+        for value, text in (
+            ("automatic", self.tr("The keyring, or a file where there is none")),
+            ("keyring", self.tr("The system's keyring")),
+            ("file", self.tr("An encrypted file with a passphrase")),
+        ):
+            self.keep.addItem(text, value)
+        self.keep.setCurrentIndex(self.keep.findData(self._settings.vault.keep))
+        form.addRow(self.tr("New secrets are kept in"), self.keep)
+        waits = (self.tr("Wait for the keyring"), "", self.tr(" s"))
+        self._add_numbers(form, "vault", self._settings.vault, {"keyring_timeout_s": waits})
+
     def _tell_bounds(self, _value: float = 0) -> None:
         days, mib = (int(self._numbers["undo", name].value()) for name in ("keep_days", "keep_mib"))
         self._bounds.setText(words.undo_bounds(days, mib))
@@ -191,7 +206,7 @@ class SettingsDialog(QDialog):
 
     def _save(self) -> None:
         settings = self._settings
-        pages: dict[str, dict[str, float]] = {"model": {}, "sandbox": {}, "undo": {}}
+        pages: dict[str, dict[str, float]] = {"model": {}, "sandbox": {}, "undo": {}, "vault": {}}
         pages["undo"]["system_bin"] = self._bin.isChecked()
         for (page, name), field in self._numbers.items():
             pages[page][name] = field.value()
@@ -203,6 +218,9 @@ class SettingsDialog(QDialog):
                     "model": settings.model.model_copy(update=pages["model"]),
                     "sandbox": settings.sandbox.model_copy(update=pages["sandbox"]),
                     "undo": settings.undo.model_copy(update=pages["undo"]),
+                    "vault": settings.vault.model_copy(
+                        update={"keep": self.keep.currentData(), **pages["vault"]}
+                    ),
                 }
             )
         )

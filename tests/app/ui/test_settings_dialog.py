@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from app.engine.keeper import UndoSpace
-from app.settings import Settings, UndoSettings
+from app.settings import Settings, UndoSettings, VaultSettings
 from app.ui.settings_dialog import SettingsDialog
 from tests.app.ui.conftest import OpenWindow
 
@@ -67,3 +67,11 @@ def test_the_window_asks_how_much_space_undo_takes(open_window: OpenWindow, qtbo
     assert settings is not None
     settings.pages.setCurrentIndex(settings.pages.count() - 1)
     qtbot.waitUntil(lambda: "It takes 1.2 GB now, for 14 turns." in texts(settings))
+
+
+def test_where_secrets_are_kept_is_saved(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.keep.setCurrentIndex(dialog.keep.findData("file"))
+    save = next(b for b in dialog.findChildren(QAbstractButton) if b.text() == "Save settings")
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        save.click()
+    assert chosen.args == [Settings(vault=VaultSettings(keep="file"))]
