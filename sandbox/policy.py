@@ -182,8 +182,9 @@ def _granted(at: Situation) -> Reason | None:
             covered = effect.path in grants.tools
         case "command":
             covered = any(fnmatchcase(effect.path, pattern) for pattern in grants.commands)
-        case "secret":
-            covered = grants.send(*host_of(effect.target or ""))
+        case "secret":  # it was bound to this host by the person; what it goes with is judged too
+            host, port = host_of(effect.target or "")
+            covered = grants.host(host, port) or grants.send(host, port)
         case _:
             return None
     return at.reason("granted") if covered else None
