@@ -34,6 +34,9 @@ _NO_INDEX = QModelIndex()
 _GROUP_ID = 0
 COLUMN_ITEM, COLUMN_DETAIL, COLUMN_SIZE = range(3)
 COLUMNS = 3
+MANY = 20
+"""From so many on, the row of a group names a few of its changes: it may be all that is read."""
+EXAMPLES = 2
 _NONE = Qt.ItemFlag.NoItemFlags
 _SHOWN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _CHECKABLE = _SHOWN | Qt.ItemFlag.ItemIsUserCheckable
@@ -247,7 +250,11 @@ class ChangeModel(QAbstractItemModel):
         group = self._groups[index.row()]
         title = words.group_title(self._kinds[index.row()], len(group))
         total_bytes = sum(map(_bytes_of, group))
-        return f"{title}, {words.size(total_bytes)}" if total_bytes else title
+        text = f"{title}, {words.size(total_bytes)}" if total_bytes else title
+        if len(group) < MANY:
+            return text
+        examples = [words.visible(PurePath(change.path).name) for change in group[:EXAMPLES]]
+        return self.tr("{0}, for example {1}").format(text, ", ".join(examples))
 
     def _text(self, change: Change, column: int) -> str:
         if column == COLUMN_ITEM:

@@ -41,7 +41,7 @@ class PreviewPane(QFrame):
         DiffHighlighter(self._text.document())
         self._image = QWidget()
         self._image.setProperty("role", "plain")
-        both = column(self._image, spacing=SPACE_S)
+        both = row(self._image)
         for picture in self._pictures:
             both.addWidget(picture, 1)
         self._message = label("", "muted", wrap=True)
@@ -103,7 +103,7 @@ class PreviewPane(QFrame):
         self._pages.setCurrentWidget(self._message)
 
     def _show_pictures(self, preview: Preview) -> None:
-        """Show the picture, or the one before above the one after."""
+        """Show the picture, or the one before beside the one after."""
         sides = (preview.before, preview.after)
         is_pair = None not in sides
         for picture, side in zip(self._pictures, sides, strict=True):

@@ -222,6 +222,8 @@ class ReviewDialog(QDialog):
         self._turn = turn
         self._set_busy(False)
         self.fault.show_problem(turn.problem)
+        if turn.problem is not None:
+            self._whole.setSizes([self._whole.height(), 0])
         self.show_conflicts(turn.conflicts)
         self._shown_at_s = self._clock_s()
         self.reject_button.setFocus()

@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,11 +24,12 @@ from app.bridge import Bridge
 from app.engine.events import CallsProgress, FetchProgressed, ReplyDelta
 from app.engine.previews import Preview
 from app.paths import ASSETS
+from app.store.records import Problem
 from app.ui.main_window import MainWindow
 from app.ui.session import Session
 from app.ui.theme import Theme
 from app.ui.window_state import WindowState
-from sandbox.thumbnails import Thumbnail
+from sandbox.thumbnails import thumbnail_of
 from tests.app.ui import samples
 from tests.app.ui.fake_engine import FakeEngine, model
 
@@ -177,10 +179,18 @@ def review(studio: Studio) -> None:
     assert dialog is not None
     dialog.resize(min(1040, room.width() - 40), min(680, room.height() - 40))
     wait()
-    dialog.preview.show_preview(
-        "icon.png", Preview(kind="image", after=Thumbnail(picture(), 1200, 800))
-    )
+    small = thumbnail_of(picture(), 640)
+    dialog.preview.show_preview("icon.png", Preview(kind="image", after=small))
     studio.shoot("review-marks", dialog)
+    dialog.preview.show_preview("icon.png", Preview(kind="image", before=small, after=small))
+    refused = Problem(
+        message="Nothing was changed: Device or resource busy (/home/ann/Downloads/notes.md).",
+        hint="Close the programs that use it, then try again.",
+        can_keep=True,
+    )
+    waiting = samples.turn("waiting", "t1", changes=samples.marked_changes())
+    dialog.decide_again(replace(waiting, problem=refused))
+    studio.shoot("review-fault", dialog)
 
 
 def picture() -> bytes:
