@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from sandbox.blobs import CHUNK_BYTES, BlobStore
 from sandbox.changeset import Base, Change, ChangeSet, Evidence, in_order
+from sandbox.commit_faults import explained
 from sandbox.stage_tree import StageTree, disk_entry
 from sandbox.tree import (
     Blob,
@@ -36,13 +37,19 @@ _COMPARE_BYTES = 64 * 1024 * 1024  # a rewritten file up to this size is compare
 
 
 def collect_changes(tree: StageTree, blobs: BlobStore) -> ChangeSet:
-    """The changes that turn the disk into `tree`, in an order in which they can be applied."""
+    """The changes that turn the disk into `tree`, in an order in which they can be applied.
+
+    CommitError when the disk does not let them be put together: full, gone, or not readable.
+    """
     collector = _Collector(blobs)
     for path, root in tree.roots.items():
         collector.note_origins(root, path)
-    for path, root in tree.roots.items():
-        collector.folder_metadata(root, path, None)
-        collector.folder(root, path, root.origin, None)
+    try:
+        for path, root in tree.roots.items():
+            collector.folder_metadata(root, path, None)
+            collector.folder(root, path, root.origin, None)
+    except OSError as error:
+        raise explained(error) from error
     return ChangeSet(changes=in_order(collector.changes))
 
 

@@ -123,3 +123,18 @@ def test_a_folder_with_a_mount_in_it_is_not_deleted(tmp_path: Path, small: Path)
     assert (tmp_path / "file").read_text() == "on the other device"
     assert undo(undo_folder).conflicts == ()
     assert (small / "file").read_text() == "on the other device"
+
+
+def test_a_stage_that_gets_full_while_the_changes_are_put_together_says_so(
+    tmp_path: Path, small: Path
+) -> None:
+    folder = tmp_path / "granted"
+    folder.mkdir()
+    build(folder, {"one": "1"})
+    stage = Stage([FolderGrant(path=folder)], BlobStore(small / "blobs"))
+    stage.append_bytes("one", os.urandom(SIZE_BYTES // 2))  # in memory still
+    fill(small)
+    with pytest.raises(CommitError, match="Nothing was changed: No space left") as caught:
+        stage.changes()
+    assert "Free some space" in caught.value.hint
+    assert (folder / "one").read_bytes() == b"1"
