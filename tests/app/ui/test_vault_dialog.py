@@ -65,7 +65,7 @@ def dialog_over(
 
 
 def texts(dialog: VaultDialog) -> str:
-    return "\n".join(one.text() for one in dialog.findChildren(QLabel) if one.isVisible())
+    return "\n".join(one.text() for one in dialog.findChildren(QLabel) if one.isVisibleTo(dialog))
 
 
 def fill(dialog: VaultDialog, **fields: str) -> None:
