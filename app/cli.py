@@ -13,7 +13,8 @@ details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``n
 ``bytes``), ``changes`` (as `sandbox.changeset.Change`: ``id``, ``kind``, ``path``, ``target``,
 ``size_before``, ``size_after``, ``mode``, ``mtime_ns``, ``modified``, ``overwrites``,
 ``depends_on``, ``evidence`` with ``program_id``, ``line``, ``call``, ...), ``approved`` (ids),
-``committed``, ``conflicts``, ``usage`` (``prompt_tokens``, ``completion_tokens``,
+``committed``, ``conflicts``, ``reasons`` (``code``, ``text``, ``data``),
+``usage`` (``prompt_tokens``, ``completion_tokens``,
 ``cached_tokens``, ``model_seconds``, ``seconds``, ``money``). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
 ``runs``: what is kept to take runs back. `runs show` adds ``patch``: the text changes as a unified
@@ -60,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_exec(commands)
     _add_runs(commands)
     _add_models(commands)
+    _add_grants(commands)
     _add_eval(commands)
     _add_vault(commands)
     doctor = commands.add_parser("doctor", help="what this machine can do")
@@ -120,7 +122,7 @@ def _report(error: AppError, as_json: bool, code: int) -> int:
 
 def _command_of(args: argparse.Namespace) -> Command:
     """Import the command's module only now: `models list` need not wait for the interpreter."""
-    from app import cli_models, cli_run, cli_runs, cli_vault, doctor
+    from app import cli_grants, cli_models, cli_run, cli_runs, cli_vault, doctor
 
     match args.name:
         case "run":
@@ -134,6 +136,12 @@ def _command_of(args: argparse.Namespace) -> Command:
                 "resume": cli_runs.resume_run,
                 "undo": cli_runs.undo_run,
                 "redo": cli_runs.redo_run,
+            }[args.action]
+        case "grants":
+            return {
+                "list": cli_grants.list_grants,
+                "add": cli_grants.add_grant,
+                "revoke": cli_grants.revoke_grant,
             }[args.action]
         case "models":
             return {
@@ -168,6 +176,25 @@ def _eval_command(action: str) -> Command:
         "causes": cli_eval.show_causes,
         "export": cli_eval.export_tasks,
     }[action]
+
+
+GRANT_HELP = (
+    "allow something beforehand (repeat): commit:new-files; create:COUNT, modify:COUNT, "
+    "move:COUNT, delete:COUNT, each with ,bytes=SIZE ,share=PERCENT ,folder=PATH ,runs=TIMES_A_DAY "
+    ",until=YYYY-MM-DD; host:NAME[:PORT] to read from it, send:NAME[:PORT] to send to it; "
+    "tool:NAME; command:PATTERN. Never covers what the review names as unusual"
+).replace("%", "%%")
+
+
+def _add_grants(commands: Any) -> None:
+    grants = commands.add_parser("grants", help="standing grants: list, add, revoke")
+    actions = grants.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listed = actions.add_parser("list", help="what is allowed without asking, explained")
+    listed.add_argument("--json", action="store_true")
+    added = actions.add_parser("add", help="allow something from now on")
+    added.add_argument("grant", metavar="KIND:VALUE", help=GRANT_HELP)
+    revoked = actions.add_parser("revoke", help="take a grant back")
+    revoked.add_argument("grant_id", metavar="ID")
 
 
 def _add_run(commands: Any) -> None:
@@ -220,7 +247,7 @@ def _add_decision(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KIND:VALUE",
-        help="allow something beforehand: commit:new-files, host:NAME[:PORT], tool:NAME",
+        help=GRANT_HELP,
     )
     parser.add_argument("--json", action="store_true")
 

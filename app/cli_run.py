@@ -28,18 +28,18 @@ from app.engine.engine import Engine
 from app.engine.events import FetchEnded, FetchProgressed, ModelActivity, Notice, TurnChanged
 from app.engine.listing import size_text
 from app.engine.mailbox import Mailbox
+from app.engine.reason_words import place_of, reason_sentence
 from app.engine.turn_json import turn_json
 from app.errors import ModelUnavailableError, UsageError
 from app.log import start_log
 from app.paths import Paths, open_home
 from app.store.records import Folder, TurnRecord
 from sandbox.changeset import ChangeSet
+from sandbox.grant_budgets import FORMS, OPTIONS
 from sandbox.grants import grants_of
 from sandbox.verify import Choice
 
-_GRANTS = ("commit:new-files",)
-_GRANT_KINDS = ("host:", "tool:")
-_GRANT_FORMS = ", ".join((*_GRANTS, "host:NAME[:PORT]", "tool:NAME"))
+_GRANT_FORMS = f"{', '.join(FORMS)}; with {OPTIONS}"
 
 
 @asynccontextmanager
@@ -98,10 +98,12 @@ async def conclude(
     engine: Engine, turn: TurnRecord, args: argparse.Namespace, grants: frozenset[str]
 ) -> int:
     """Decide on a finished turn as the arguments say, report it, and give the exit code."""
+    if turn.status == "waiting" and grants:
+        turn = await engine.answer_by_grants(turn.turn_id, grants_of(grants))
     if turn.status == "waiting" and turn.changes is not None:
         if not args.json or args.approve == "ask":
             show_review(turn)
-        approved = _decision(turn.changes, args.approve, grants)
+        approved = _decision(turn.changes, args.approve)
         if approved is not None:
             wanted = approved or None
             choices = await _choices(engine, turn, approved, args.conflicts)
@@ -175,18 +177,17 @@ def show_review(turn: TurnRecord) -> None:
     """What the turn would do, on stderr."""
     assert turn.changes is not None
     say(review_sentence(turn.changes))
+    for reason in turn.reasons:
+        place = place_of(reason)
+        say(f"Unusual: {reason_sentence(reason)}{f' ({place})' if place else ''}")
     for line in change_lines(turn.changes.changes):
         say(line)
 
 
-def _decision(changes: ChangeSet, approve: str, grants: frozenset[str]) -> list[str] | None:
+def _decision(changes: ChangeSet, approve: str) -> list[str] | None:
     """Ids to approve, an empty list to reject, None to leave the turn waiting."""
     everything = [change.id for change in changes.changes]
     if approve == "all":
-        return everything
-    if "commit:new-files" in grants and all(
-        change.kind in {"create", "mkdir"} for change in changes.changes
-    ):
         return everything
     if approve == "never" or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
@@ -317,9 +318,6 @@ def _read_program(name: str) -> str:
 
 def checked_grants(grants: list[str]) -> frozenset[str]:
     """The standing grants of a run. Raises: `UsageError` for one that is not known or malformed."""
-    for grant in grants:
-        if grant not in _GRANTS and not grant.startswith(_GRANT_KINDS):
-            raise UsageError(f"This grant is not known: {grant}.", hint=f"Known: {_GRANT_FORMS}")
     found = frozenset(grants)
     try:
         grants_of(found)

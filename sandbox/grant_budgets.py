@@ -148,3 +148,24 @@ def _day(text: str, value: str) -> date:
 def _below(folder: str, change: Change) -> bool:
     ends = (change.path, change.final_path)
     return all(end.startswith(f"{folder.rstrip('/')}/") for end in ends)
+
+
+_MEANS = {
+    "host": "Programs may read from {0}. What is private, or decided by it, is still asked.",
+    "send": "Programs may send to {0} what holds nothing private and nobody from outside decides.",
+    "tool": "Programs may use the tool {0} with what holds nothing private.",
+    "command": "Commands like {0} may run, unless they run what the turn has just written.",
+    "create": "Up to {0} new files and folders are made without asking.",
+    "modify": "Up to {0} files are changed without asking.",
+    "move": "Up to {0} files are moved without asking, where they replace nothing.",
+    "delete": "Up to {0} files are deleted without asking, and at most five folders.",
+    "commit": "New files and folders are made without asking.",
+}
+
+
+def explained(text: str) -> str:
+    """What a grant means, in a sentence with its own bounds."""
+    head, *options = text.split(",")
+    kind, _, value = head.partition(":")
+    sentence = _MEANS[kind].format(value)
+    return f"{sentence} Only with {', '.join(options)}." if options else sentence

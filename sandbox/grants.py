@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from sandbox.grant_budgets import FORMS, WORDS, ChangeGrant, change_grant
@@ -61,6 +61,17 @@ class Grants:
     commands: tuple[str, ...] = ()
     changes: tuple[ChangeGrant, ...] = ()
     secrets: Mapping[str, tuple[HostGrant, ...]] | None = None
+
+    def with_more(self, other: Grants) -> Grants:
+        """These and others."""
+        return replace(
+            self,
+            hosts=self.hosts + other.hosts,
+            sends=self.sends + other.sends,
+            tools=self.tools | other.tools,
+            commands=self.commands + other.commands,
+            changes=self.changes + other.changes,
+        )
 
     def send(self, name: str, port: int) -> bool:
         """Whether programs may send to this host at this port."""

@@ -7,6 +7,7 @@ What is decided on a turn when it has ended is in `decisions.py`. Thread: engine
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import shutil
 from collections.abc import Callable, Sequence
@@ -27,6 +28,7 @@ from app.engine.problems import (
     spent,
 )
 from app.engine.secret_desk import SecretDesk
+from app.engine.standing import StandingGrants
 from app.engine.surroundings import look_around
 from app.engine.turn import LiveTurn
 from app.engine.warm import ModelSource
@@ -45,9 +47,10 @@ from models.errors import ModelError
 from sandbox.blobs import BlobStore
 from sandbox.changeset import ChangeSet
 from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.grant_budgets import word_of
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.pool import SandboxPool
-from sandbox.review import Surroundings
+from sandbox.review import Surroundings, judge_changes
 from sandbox.runner import Runner
 from sandbox.stage import Stage
 
@@ -68,9 +71,11 @@ class TurnDesk:
         keeper: UndoKeeper,
         settings: Callable[[], Settings],
         secrets: SecretDesk,
+        standing: StandingGrants,
     ) -> None:
         self._paths = paths
         self._store = store
+        self._standing = standing
         self._journal = journal
         self._mailbox = mailbox
         self._models = models
@@ -164,6 +169,7 @@ class TurnDesk:
         grants: Grants,
     ) -> None:
         settings = self._settings()
+        grants = self._standing.with_standing(grants, turn.chat_id)
         live = LiveTurn(
             Plan(
                 turn=turn,
@@ -185,6 +191,22 @@ class TurnDesk:
         self._live[turn.turn_id] = (live, task)
         self._mailbox.post(TurnChanged(turn=turn))
         self._mailbox.post(ChatsChanged())
+
+    async def answer_by_grants(self, turn: TurnRecord, grants: Grants) -> None:
+        """Approve what grants cover; a composition that a rule names is never covered."""
+        changes = turn.changes
+        if not grants.changes or changes is None:
+            return
+        around = await self.decisions.on_disk(self._around(turn))
+        if judge_changes(changes, turn.reasons, grants, around).outcome != "allow":
+            return
+        kinds = sorted({word_of(change) for change in changes.changes})
+        used = self._standing.used(turn.chat_id, kinds)
+        self._journal.add(
+            turn.turn_id, "granted", kinds=", ".join(kinds), grants="; ".join(used) or "of the run"
+        )
+        with contextlib.suppress(AppError):  # decided meanwhile, or not: it waits for the person
+            await self.decisions.decide(turn.turn_id, [change.id for change in changes.changes])
 
     def _around(self, turn: TurnRecord) -> Callable[[], Surroundings]:
         folders = self._store.turn_folders(turn.turn_id)
@@ -226,6 +248,7 @@ class TurnDesk:
             if changes.changes:
                 self._journal.add(turn_id, "review", changes=len(changes.changes))
                 self.decisions.settle(live.record, "waiting")
+                await self.answer_by_grants(live.record, live.grants)
             else:
                 self.decisions.settle(live.record, "done")
         finally:

@@ -22,6 +22,7 @@ from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview, Previewer, patch_of_turn
 from app.engine.redacted_model import RedactedModels
 from app.engine.secret_desk import SecretDesk
+from app.engine.standing import StandingGrants
 from app.engine.warm import LocalModels, ModelSource, Probe
 from app.errors import AppError, NotFoundError
 from app.log import scrub_log
@@ -29,6 +30,7 @@ from app.paths import Paths
 from app.settings import Settings, load_settings, save_settings
 from app.store.chats import ChatStore
 from app.store.database import open_database
+from app.store.grants import GrantRecord, GrantStore, Scope
 from app.store.journal import Entry, TurnJournal
 from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
 from app.store.trials import TrialStore
@@ -113,6 +115,7 @@ class Engine:
             settings=lambda: self._settings,
         )
         self._previewer = Previewer(paths)
+        self._standing = StandingGrants(GrantStore(self._database))
         self._desk = TurnDesk(
             paths=paths,
             store=self._store,
@@ -122,6 +125,7 @@ class Engine:
             keeper=self._keeper,
             secrets=self.secrets,
             settings=lambda: self._settings,
+            standing=self._standing,
         )
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -262,6 +266,25 @@ class Engine:
         """Go on with an interrupted turn. Raises: `AppError` when it is not interrupted."""
         await self.secrets.ready()
         return self._desk.resume(turn_id, grants)
+
+    async def answer_by_grants(self, turn_id: str, grants: Grants) -> TurnRecord:
+        """Approve a waiting turn where grants cover all of it; the turn as it is then."""
+        await self._desk.answer_by_grants(self._store.turn(turn_id), grants)
+        return self._store.turn(turn_id)
+
+    # standing grants
+
+    async def grants(self) -> list[GrantRecord]:
+        """The standing grants in force."""
+        return self._standing.listed()
+
+    async def add_grant(self, text: str, scope: Scope = "always", chat_id: str = "") -> GrantRecord:
+        """Keep a standing grant. Raises: `UsageError` for one that is malformed."""
+        return self._standing.add(text, scope, chat_id)
+
+    async def revoke_grant(self, grant_id: str) -> None:
+        """Take a standing grant back. Raises: `NotFoundError`."""
+        self._standing.revoke(grant_id)
 
     async def wait(self, turn_id: str) -> TurnRecord:
         """The turn's record once it is no longer at work."""

@@ -22,6 +22,7 @@ from app.engine.reply import text_of
 from app.store.records import TurnRecord, Usage
 from sandbox.changeset import ChangeSet
 from sandbox.errors import Fault
+from sandbox.grants import Grants
 from sandbox.outcome import StopToken
 from sandbox.runner import Runner
 
@@ -69,6 +70,11 @@ class LiveTurn:
     def stop_token(self) -> StopToken:
         """Ends the program that runs."""
         return self._attempts.stop_token
+
+    @property
+    def grants(self) -> Grants:
+        """What the person allowed in advance, for this run and standing."""
+        return self._plan.grants
 
     @property
     def last_fault(self) -> Fault | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.engine.engine import Engine
+from app.engine.reason_words import reason_sentence
 from app.store.records import ProgramRecord, TurnRecord
 from sandbox.changeset import change_to_json
 from sandbox.effects import Effect
@@ -35,6 +36,10 @@ async def turn_json(engine: Engine, turn: TurnRecord) -> dict[str, Any]:
         ],
         "committed": turn.committed,
         "approved": list(turn.approved),
+        "reasons": [
+            {"code": one.code, "text": reason_sentence(one), "data": dict(one.data)}
+            for one in turn.reasons
+        ],
         "conflicts": [
             {"path": item.path, "reason": item.reason, "change": item.change_id}
             for item in turn.conflicts

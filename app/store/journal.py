@@ -19,6 +19,7 @@ Step = Literal[
     "program-started",
     "program-ended",
     "review",
+    "granted",
     "decided",
     "committed",
     "undone",

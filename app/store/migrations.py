@@ -129,4 +129,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             uses INTEGER NOT NULL DEFAULT 0
         )""",
     ),
+    (
+        """CREATE TABLE grants (
+            id TEXT PRIMARY KEY,
+            text TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            chat_id TEXT NOT NULL DEFAULT '',
+            created TEXT NOT NULL,
+            revoked TEXT,
+            uses INTEGER NOT NULL DEFAULT 0,
+            last_used TEXT,
+            used_today INTEGER NOT NULL DEFAULT 0
+        )""",
+    ),
 )
