@@ -22,6 +22,8 @@ from sandbox.dialect_imports import bridge_imports
 from sandbox.dialect_listings import bridge_listings
 from sandbox.dialect_methods import bridge_methods
 from sandbox.dialect_orders import bridge_orders
+from sandbox.dialect_shared import bridge_getattr
+from sandbox.dialect_shows import bridge_shows
 from sandbox.dialect_statements import bridge_statements
 from sandbox.dialect_suffixes import bridge_suffixes
 from sandbox.dialect_times import bridge_times
@@ -44,6 +46,7 @@ def bridge(text: str, tree: ast.Module, tools: ToolSet) -> Bridged:
     """Rewrite a parsed program; raises `ProgramFaultError` when it cannot be bridged."""
     rewriting = Rewriting(text, tree)
     bridge_imports(rewriting)
+    bridge_shows(rewriting)
     bridge_contexts(rewriting)
     bridge_generators(rewriting)
     bridge_classes(rewriting)
@@ -54,6 +57,7 @@ def bridge(text: str, tree: ast.Module, tools: ToolSet) -> Bridged:
     bridge_suffixes(rewriting)
     bridge_times(rewriting)
     bridge_methods(rewriting)
+    bridge_getattr(rewriting)
     bridge_listings(rewriting)
     bridge_tools(rewriting, tools)
     keep_answer(rewriting)

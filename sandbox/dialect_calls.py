@@ -8,7 +8,7 @@ Pure; any thread.
 from __future__ import annotations
 
 import ast
-import sys
+import re
 
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_files import (
@@ -22,98 +22,34 @@ from sandbox.dialect_files import (
     comma,
 )
 from sandbox.dialect_refusals import refuse_call
+from sandbox.dialect_tables import (
+    REPLACED_ATTRIBUTES,
+    REPLACED_FUNCTIONS,
+    REPLACED_METHODS,
+    VERBOSE_FUNCTIONS,
+)
 
-# Host functions (`__dd_` names that the prelude does not define) carry the call's position.
-REPLACED_FUNCTIONS: dict[str, str] = {
-    "os.chmod": "__dd_chmod",
-    "os.utime": "__dd_utime",
-    "os.removedirs": "__dd_removedirs",
-    "os.renames": "__dd_renames",
-    "os.access": "__dd_access",
-    "os.lstat": "__dd_lstat",
-    "os.path.samefile": "__dd_samefile",
-    "os.path.lexists": "__dd_lexists",
-    "os.chdir": "__dd_chdir",
-    "os._exit": "__dd_exit",
-    "os.getlogin": "__dd_getlogin",
-    "os.getpid": "__dd_getpid",
-    "sys.exit": "__dd_exit",
-    "exit": "__dd_exit",
-    "quit": "__dd_exit",
-    "SystemExit": "__dd_exit",
-    "sys.stdout.write": "__dd_write_out",
-    "sys.stderr.write": "__dd_write_out",
-    "sys.stdout.flush": "__dd_nothing",
-    "sys.stderr.flush": "__dd_nothing",
-    "sys.setrecursionlimit": "__dd_nothing",
-    "sys.stdout.reconfigure": "__dd_nothing",
-    "datetime.datetime.fromtimestamp": "__dd_fromtimestamp",
-    "datetime.datetime.utcfromtimestamp": "__dd_utcfromtimestamp",
-    "datetime.date.fromtimestamp": "__dd_datefromtimestamp",
-    "pathlib.Path.home": "__dd_home",
-    "re.sub": "__dd_re_sub",
-    "re.subn": "__dd_re_subn",
-    "str.maketrans": "__dd_maketrans",
-    "datetime.datetime.today": "__dd_today",
-    "datetime.datetime.utcnow": "__dd_utcnow",
-    "datetime.datetime.fromordinal": "__dd_fromordinal",
-    "datetime.date.fromordinal": "__dd_datefromordinal",
-    "datetime.date.fromisocalendar": "__dd_fromisocalendar",
-    "dataclasses.asdict": "__dd_asdict",
-    "dataclasses.astuple": "__dd_astuple",
-    "functools.wraps": "__dd_wraps",
-    "vars": "__dd_vars",
-    "callable": "__dd_callable",
-    "string.Template": "__dd_Template",
-    "uuid.uuid4": "__dd_uuid4",
-    "os.fdopen": "__dd_fdopen",
-    "os.close": "__dd_nothing",
-    "shutil.make_archive": "__dd_shutil_archive",
-    "shutil.unpack_archive": "__dd_shutil_unpack",
-    "hashlib.file_digest": "__dd_file_digest",
-    "tomllib.load": "__dd_toml_load",
-    "csv.Sniffer": "__dd_Sniffer",
-    "difflib.SequenceMatcher": "__dd_Matcher",
-    "urllib.parse.urlparse": "__dd_urlparse",
-    "urllib.parse.urlsplit": "__dd_urlparse",
-    "io.TextIOWrapper": "__dd_text_wrapper",
-    "csv.reader": "__dd_csv_reader",
-    "csv.DictReader": "__dd_csv_dict_reader",
-    "json.dump": "__dd_json_dump",
-    "json.dumps": "__dd_json_dumps",
-}
-
-_REPLACED_METHODS: dict[str, str] = {
-    "touch": "__dd_touch",
-    "subn": "__dd_re_subn",
-    "chmod": "__dd_chmod",
-    "lstat": "__dd_lstat",
-    "samefile": "__dd_samefile",
-    "relative_to": "__dd_relative_to",
-    "is_relative_to": "__dd_is_relative_to",
-    "expanduser": "__dd_expanduser",
-    "as_uri": "__dd_as_uri",
-    "translate": "__dd_translate",
-    "format_map": "__dd_format_map",
-    "difference_update": "__dd_difference_update",
-    "intersection_update": "__dd_intersection_update",
-    "isocalendar": "__dd_isocalendar",
-    "toordinal": "__dd_toordinal",
-    "is_integer": "__dd_is_integer",
-    "bit_length": "__dd_bit_length",
-}
-_REPLACED_ATTRIBUTES: dict[str, str] = {
-    "os.F_OK": "0",
-    "os.X_OK": "1",
-    "os.W_OK": "2",
-    "os.R_OK": "4",
-    "os.PathLike": "__dd_type",
-    "datetime.UTC": "__dd_utc",
-    "sys.platform": repr(sys.platform),
-    "sys.path": "[]",
-}
 _ORDERED = {"sorted": "__dd_sorted", "min": "__dd_min", "max": "__dd_max"}
 _MAPPED = {"map": "__dd_map", "filter": "__dd_filter"}
+# Classes and native functions, which are there as values by their own names.
+_BOTH_WAYS = frozenset({"uuid.UUID", "csv.reader", "csv.DictReader"})
+_ABSTRACT = {
+    "Mapping": "dict",
+    "MutableMapping": "dict",
+    "Sequence": "(list, tuple, str, bytes)",
+    "MutableSequence": "list",
+    "Iterable": "(list, tuple, set, frozenset, dict, str, bytes)",
+    "Set": "(set, frozenset)",
+    "Number": "(int, float)",
+    "Real": "(int, float)",
+    "Integral": "int",
+    "Dict": "dict",
+    "List": "list",
+    "Tuple": "tuple",
+}
+_CODED = {"encode": "__dd_encoded", "decode": "__dd_decoded"}
+_ENCODINGS = frozenset({"utf-8", "utf8", "ascii"})
+_CSV_WRITERS = {"csv.writer": "__dd_csv_writer", "csv.DictWriter": "__dd_csv_dict_writer"}
 _PLACED = frozenset(
     [
         "zipfile.ZipFile",
@@ -184,7 +120,12 @@ _PURE_METHODS = frozenset(
         "isoformat",
     ]
 )
-_ERROR_ATTRIBUTES = frozenset({"errno", "strerror", "filename", "pos", "lineno", "colno", "msg"})
+_ERROR_ATTRIBUTES = frozenset(
+    {
+        *("errno", "strerror", "filename", "pos", "lineno", "colno", "msg"),
+        *("start", "end", "reason", "encoding"),
+    }
+)
 _PATH_WORDS = frozenset({"Path", "pathlib", "glob", "iterdir", "rglob", "PurePath"})
 
 
@@ -203,8 +144,8 @@ def bridge_calls(rewriting: Rewriting) -> None:
             _bridge_generator(rewriting, node)
         elif isinstance(node, ast.comprehension):
             bridge_comprehension(rewriting, node, files)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            _bridge_attribute(rewriting, node)
+        elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            _bridge_load(rewriting, node)
 
 
 def _bridge_generator(rewriting: Rewriting, node: ast.GeneratorExp) -> None:
@@ -217,8 +158,30 @@ def _bridge_generator(rewriting: Rewriting, node: ast.GeneratorExp) -> None:
         rewriting.wrap(node, "iter(", ")")
 
 
+def _bridge_load(rewriting: Rewriting, node: ast.Name | ast.Attribute) -> None:
+    if isinstance(node, ast.Name) and node.id == "__doc__":
+        text = repr(ast.get_docstring(rewriting.tree, clean=False))
+        rewriting.replace(rewriting.start(node), rewriting.end(node), f"({text})")
+    elif not _bridge_value(rewriting, node) and isinstance(node, ast.Attribute):
+        _bridge_attribute(rewriting, node)
+
+
+def _bridge_value(rewriting: Rewriting, node: ast.Name | ast.Attribute) -> bool:
+    """A replaced function that is passed on becomes a function that calls its stand-in."""
+    dotted = rewriting.dotted(node)
+    imported = isinstance(node, ast.Attribute) or node.id in rewriting.imports
+    if dotted not in REPLACED_FUNCTIONS or not imported or dotted in _BOTH_WAYS:
+        return False
+    parent = rewriting.parents.get(node)
+    if isinstance(parent, ast.Call) and parent.func is node:
+        return False
+    text = f"(lambda *args, **options: {REPLACED_FUNCTIONS[dotted]}(*args, **options))"
+    rewriting.replace(rewriting.start(node), rewriting.end(node), text)
+    return True
+
+
 def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
-    replacement = _REPLACED_ATTRIBUTES.get(rewriting.dotted(node) or "")
+    replacement = REPLACED_ATTRIBUTES.get(rewriting.dotted(node) or "")
     if replacement is not None:
         rewriting.replace(rewriting.start(node), rewriting.end(node), replacement)
     elif node.attr == "parents" and "parents" not in rewriting.methods:
@@ -226,6 +189,13 @@ def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
     elif node.attr == "__dict__":
         _refuse_changed_dict(rewriting, node)
         rewriting.attribute_to_function(node, "__dd_vars")
+    elif node.attr == "__class__":
+        rewriting.attribute_to_function(node, "type")
+    elif node.attr == "__cause__":
+        rewriting.attribute_to_function(node, "__dd_cause")
+    elif node.attr == "__doc__" and isinstance(node.value, ast.Name):
+        text = _docstring(rewriting, node.value.id)
+        rewriting.replace(rewriting.start(node), rewriting.end(node), text)
     elif node.attr == "__name__":
         rewriting.attribute_to_function(node, "__dd_name")
     elif node.attr in _ERROR_ATTRIBUTES and _is_caught(rewriting, node.value):
@@ -234,6 +204,15 @@ def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
         # A method taken from the class becomes a function that calls it.
         text = f"(lambda self, *args: self.{node.attr}(*args))"
         rewriting.replace(rewriting.start(node), rewriting.end(node), text)
+
+
+def _docstring(rewriting: Rewriting, name: str) -> str:
+    """The docstring of what the program defines as `name`; of the program itself for none."""
+    for node in rewriting.nodes:
+        defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if defines and node.name == name:
+            return f"({ast.get_docstring(node, clean=False)!r})"
+    return "(None)"
 
 
 def _refuse_changed_dict(rewriting: Rewriting, node: ast.Attribute) -> None:
@@ -259,7 +238,15 @@ def _bridge_call(rewriting: Rewriting, call: ast.Call, files: Files, *, paths: b
     refuse_call(rewriting, call, dotted)
     if dotted == "re.sub" and not _may_be_callback(call.args[1:2], call.keywords):
         return
-    if dotted in REPLACED_FUNCTIONS:
+    if dotted in ("isinstance", "issubclass") and len(call.args) == 2:
+        _bridge_abstract(rewriting, call.args[1])
+    if dotted in VERBOSE_FUNCTIONS and _is_verbose(rewriting):
+        rewriting.function_to_name(call, VERBOSE_FUNCTIONS[dotted])
+    elif dotted in _CSV_WRITERS and any(k.arg == "dialect" for k in call.keywords):
+        rewriting.function_to_name(call, _CSV_WRITERS[dotted])
+    elif dotted in ("json.load", "json.loads") and call.keywords:
+        rewriting.function_to_name(call, f"__dd_json_{dotted[5:]}")
+    elif dotted in REPLACED_FUNCTIONS:
         rewriting.function_to_name(call, REPLACED_FUNCTIONS[dotted])
     elif isinstance(call.func, ast.Name) and dotted is not None:
         _bridge_builtin(rewriting, call, dotted, files, paths=paths)
@@ -270,7 +257,11 @@ def _bridge_call(rewriting: Rewriting, call: ast.Call, files: Files, *, paths: b
 def _bridge_builtin(
     rewriting: Rewriting, call: ast.Call, name: str, files: Files, *, paths: bool
 ) -> None:
-    if name == "print":
+    if name == "object" and not call.args:
+        rewriting.function_to_name(call, "__dd_Sentinel")
+    elif name == "reversed" and "__reversed__" in rewriting.methods:
+        rewriting.function_to_name(call, "__dd_reversed")
+    elif name == "print":
         bridge_print(rewriting, call, files)
     elif name == "bytes" and call.args and not isinstance(call.args[0], ast.Constant):
         rewriting.function_to_name(call, "__dd_bytes")
@@ -285,8 +276,10 @@ def _bridge_method(
     rewriting: Rewriting, call: ast.Call, func: ast.Attribute, *, paths: bool
 ) -> None:
     name = func.attr
-    if name in _REPLACED_METHODS and not _is_module(rewriting, func.value):
-        rewriting.method_to_function(call, _REPLACED_METHODS[name])
+    if _bridge_match(rewriting, call, func) or _bridge_special(rewriting, call, func):
+        return
+    if name in REPLACED_METHODS and not _is_module(rewriting, func.value):
+        rewriting.method_to_function(call, REPLACED_METHODS[name])
     elif name == "read_text" and (call.args or call.keywords):
         rewriting.method_to_function(call, "__dd_read_text")
     elif name == "write_text" and (len(call.args) > 1 or call.keywords):
@@ -303,6 +296,71 @@ def _bridge_method(
         bridge_writelines(rewriting, call, func)
     elif name == "sub" and call.args and _may_be_callback(call.args[:1], call.keywords):
         rewriting.method_to_function(call, "__dd_pattern_sub")
+
+
+def _bridge_special(rewriting: Rewriting, call: ast.Call, func: ast.Attribute) -> bool:
+    """Methods that the interpreter has for some arguments only; whether it is one."""
+    if func.attr in _CODED and call.args and not _is_known_encoding(call.args[0]):
+        if not _is_module(rewriting, func.value):
+            rewriting.method_to_function(call, _CODED[func.attr])
+        return True
+    if func.attr == "popitem" and (call.args or call.keywords):
+        rewriting.method_to_function(call, "__dd_popitem")
+        return True
+    return False
+
+
+def _bridge_match(rewriting: Rewriting, call: ast.Call, func: ast.Attribute) -> bool:
+    """Places of a named group, and a default for groups, which matches do not know here."""
+    match call.args:
+        case [ast.Constant(value=str(name))] if func.attr in ("start", "end", "span"):
+            names = _group_names(rewriting, name)
+            if not names:
+                return False
+            rewriting.method_to_function(call, "__dd_place")
+            at = rewriting.start(call.args[0])
+            rewriting.opening(at, f"{func.attr!r}, ")
+            rewriting.closing(rewriting.end(call.args[0]), f", {names!r}")
+            return True
+        case [_] if func.attr == "groups":
+            rewriting.method_to_function(call, "__dd_groups")
+            return True
+        case _:
+            return False
+
+
+def _group_names(rewriting: Rewriting, name: str) -> list[str]:
+    """The groups of the only pattern that has a group of that name; empty when none or several."""
+    found: list[list[str]] = []
+    for node in rewriting.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            groups = re.findall(r"(?<!\\)\((?!\?)|\(\?P<(\w+)>", node.value)
+            if name in groups:
+                found.append(groups)
+    return found[0] if len(found) == 1 else []
+
+
+def _bridge_abstract(rewriting: Rewriting, kinds: ast.expr) -> None:
+    """Abstract kinds of the library that are asked about are the built-in ones."""
+    for node in ast.walk(kinds):
+        if isinstance(node, ast.Name | ast.Attribute):
+            _, _, name = (rewriting.dotted(node) or "").rpartition(".")
+            if name in _ABSTRACT and rewriting.dotted(node) != name:
+                rewriting.replace(rewriting.start(node), rewriting.end(node), _ABSTRACT[name])
+
+
+def _is_known_encoding(node: ast.expr) -> bool:
+    """Whether the interpreter has the encoding itself."""
+    return isinstance(node, ast.Constant) and str(node.value).lower() in _ENCODINGS
+
+
+def _is_verbose(rewriting: Rewriting) -> bool:
+    """Whether the program names the flag of verbose patterns."""
+    return any(
+        isinstance(node, ast.Attribute | ast.Name)
+        and rewriting.dotted(node) in ("re.VERBOSE", "re.X")
+        for node in rewriting.nodes
+    )
 
 
 def _is_module(rewriting: Rewriting, node: ast.expr) -> bool:

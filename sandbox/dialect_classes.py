@@ -12,6 +12,15 @@ import ast
 
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_decorators import ambiguous_properties, setter_names
+from sandbox.dialect_enums import (
+    add_lines,
+    bridge_enum,
+    bridge_named_tuple,
+    enum_kind,
+    remove_bases,
+)
+from sandbox.dialect_shared import bridge_shared
+from sandbox.prelude_bases import LIBRARY_BASES
 
 EXCEPTION_BASES = frozenset(
     [
@@ -31,12 +40,14 @@ EXCEPTION_BASES = frozenset(
         "AttributeError",
     ]
 )
-_OBJECT_BASES = frozenset({"object", "ABC", "abc.ABC", "typing.Protocol", "Protocol", "Generic"})
-_ENUMS = {
-    "enum.Enum": (False, False),
-    "enum.IntEnum": (True, False),
-    "enum.StrEnum": (True, True),
-}
+_OBJECT_BASES = frozenset(
+    {
+        *("object", "ABC", "abc.ABC", "Protocol", "Generic", "csv.Dialect", "csv.excel"),
+        *("collections.abc.Mapping", "collections.abc.Iterator", "collections.abc.Iterable"),
+    }
+)
+# Bases of Python's library that `isinstance` may be asked about.
+_NATIVE_BASES = {"dict": "dict", "collections.OrderedDict": "dict", "list": "list"}
 _CLASS_HINT = "Write one class without a base, or plain functions and dicts."
 
 
@@ -46,135 +57,95 @@ def bridge_classes(rewriting: Rewriting) -> None:
     for node in sorted(rewriting.classes.values(), key=lambda n: n.lineno):
         if node.bases or node.keywords:
             _bridge_class(rewriting, node)
-    if rewriting.families:
+    bridge_shared(rewriting)
+    if rewriting.families or rewriting.enums:
         for node in rewriting.nodes:
             if isinstance(node, ast.Call):
                 _bridge_question(rewriting, node)
+    if "dict" in {_NATIVE_BASES.get(name) for name in rewriting.library.values()}:
+        _bridge_native(rewriting)
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """A base without what it is generic in."""
+    return node.value if isinstance(node, ast.Subscript) else node
 
 
 def _bridge_class(rewriting: Rewriting, node: ast.ClassDef) -> None:
-    dotted = [rewriting.dotted(base) or "" for base in node.bases]
-    names = [rewriting.segment(base) for base in node.bases]
-    if len(dotted) == 1 and dotted[0] in ("typing.NamedTuple", "NamedTuple"):
-        _bridge_named_tuple(rewriting, node)
-        return
-    if dotted[-1:] and _enum_kind(dotted) is not None:
-        _bridge_enum(rewriting, node, dotted)
-        return
-    if all(d in _OBJECT_BASES or d.startswith("typing.") for d in dotted):
+    dotted = [rewriting.dotted(_base(base)) or "" for base in node.bases]
+    if not _bridge_special(rewriting, node, dotted):
+        kept = _kept_bases(rewriting, node, dotted)
         if any(k.arg != "metaclass" for k in node.keywords):
             raise rewriting.refuse(node, f"class {node.name} has arguments", _CLASS_HINT)
-        _remove_bases(rewriting, node)
-        return
-    kept = [n for n, d in zip(names, dotted, strict=True) if d not in _OBJECT_BASES]
-    for name, base in zip(names, dotted, strict=True):
-        if base in _OBJECT_BASES or name in rewriting.classes or base in EXCEPTION_BASES:
-            continue
-        raise rewriting.refuse(
-            node, f"class {node.name} has the base class {name or base}", _CLASS_HINT
-        )
-    if node.keywords:
-        raise rewriting.refuse(node, f"class {node.name} has arguments", _CLASS_HINT)
-    _bridge_subclass(rewriting, node, kept)
+        _bridge_subclass(rewriting, node, kept)
 
 
-def _enum_kind(dotted: list[str]) -> tuple[bool, bool] | None:
-    if dotted == ["str", "enum.Enum"]:
-        return (True, False)
-    if dotted == ["int", "enum.Enum"]:
-        return (True, False)
-    return _ENUMS.get(dotted[-1]) if len(dotted) == 1 else None
-
-
-def _bridge_enum(rewriting: Rewriting, node: ast.ClassDef, dotted: list[str]) -> None:
-    """An enum of plain members is the call that makes its members."""
-    kind = _enum_kind(dotted)
-    assert kind is not None
-    pairs: list[str] = []
-    for item in node.body:
-        match item:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pairs.append(f"({name!r}, {_member_value(rewriting, value, pairs)})")
-            case _ if is_empty(item):
-                pass
-            case _:
-                raise rewriting.refuse(
-                    item, f"the enum {node.name} has methods", "Write them as functions."
-                )
-    if node.decorator_list and rewriting.segment(node.decorator_list[0]) != "unique":
-        raise rewriting.refuse(node, f"the enum {node.name} is decorated", _CLASS_HINT)
-    if dotted[0] == "str":  # shows as a member, but compares as its text
-        plain, text = "'str'", False
+def _bridge_special(rewriting: Rewriting, node: ast.ClassDef, dotted: list[str]) -> bool:
+    """Classes that are no subclasses in the interpreter's sense; whether it is one."""
+    if dotted in (["typing.NamedTuple"], ["NamedTuple"]):
+        if not bridge_named_tuple(rewriting, node):
+            rewriting.library["__dd_TupleBase"] = "__dd_TupleBase"
+            rewriting.methods |= LIBRARY_BASES["__dd_TupleBase"][1]
+            _bridge_subclass(rewriting, node, ["__dd_TupleBase"])
+    elif dotted[:1] in (["typing.TypedDict"], ["TypedDict"]):
+        rewriting.replace(rewriting.start(node), rewriting.end(node), f"{node.name} = dict")
+    elif enum_kind(dotted) is not None:
+        bridge_enum(rewriting, node, dotted)
+    elif all(_is_nothing(name) for name in dotted):
+        if any(k.arg not in ("metaclass", "total") for k in node.keywords):
+            raise rewriting.refuse(node, f"class {node.name} has arguments", _CLASS_HINT)
+        remove_bases(rewriting, node)
     else:
-        plain, text = str(kind[0]), kind[1]
-    made = f"__dd_EnumKind({node.name!r}, {plain}, {text}, [{', '.join(pairs)}])"
-    start = rewriting.start(node)
-    if node.decorator_list:
-        start = rewriting.text.rindex(b"@", 0, rewriting.start(node.decorator_list[0]))
-    rewriting.replace(start, rewriting.end(node), f"{node.name} = {made}")
-    rewriting.enums = True
+        return False
+    return True
 
 
-def _member_value(rewriting: Rewriting, value: ast.expr, pairs: list[str]) -> str:
-    if isinstance(value, ast.Call) and rewriting.dotted(value.func) == "enum.auto":
-        return "__dd_auto"
-    known = {pair.partition("'")[2].partition("'")[0] for pair in pairs}
-    if any(isinstance(n, ast.Name) and n.id in known for n in ast.walk(value)):
-        raise rewriting.refuse(value, "an enum's member made from another", "Write its value.")
-    return rewriting.segment(value)
+def _kept_bases(rewriting: Rewriting, node: ast.ClassDef, dotted: list[str]) -> list[str]:
+    """The bases that have something to take over, by the names that the program has for them."""
+    names = [rewriting.segment(_base(base)) for base in node.bases]
+    kept: list[str] = []
+    for name, base in zip(names, dotted, strict=True):
+        if base in LIBRARY_BASES and name not in rewriting.classes:
+            rewriting.library[name] = base
+            rewriting.methods |= LIBRARY_BASES[base][1]
+        elif _is_nothing(base):
+            continue
+        elif name not in rewriting.classes and base not in EXCEPTION_BASES:
+            raise rewriting.refuse(
+                node, f"class {node.name} has the base class {name or base}", _CLASS_HINT
+            )
+        kept.append(name)
+    return kept
 
 
-def _bridge_named_tuple(rewriting: Rewriting, node: ast.ClassDef) -> None:
-    """A named tuple without methods is the call of `namedtuple`."""
-    names: list[str] = []
-    defaults: list[str] = []
-    for item in node.body:
-        match item:
-            case ast.AnnAssign(target=ast.Name(id=name), value=value):
-                names.append(name)
-                defaults.extend([rewriting.segment(value)] if value else [])
-            case _ if is_empty(item):
-                pass
+def _bridge_native(rewriting: Rewriting) -> None:
+    """Where a dict is asked for, a class derived from it gives its own."""
+    for node in rewriting.nodes:
+        match node:
+            case ast.Call() if rewriting.is_builtin(node.func, "dict"):
+                rewriting.function_to_name(node, "__dd_plain_dict")
+            case ast.Call(keywords=keywords):
+                for keyword in keywords:
+                    if keyword.arg is None:
+                        rewriting.wrap(keyword.value, "__dd_native(", ")")
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if key is None:
+                        rewriting.wrap(value, "__dd_native(", ")")
             case _:
-                raise rewriting.refuse(item, f"the named tuple {node.name} has code", _CLASS_HINT)
-    text = (
-        f"__dd_collections.namedtuple({node.name!r}, {names!r}, defaults=[{', '.join(defaults)}])"
-    )
-    rewriting.replace(rewriting.start(node), rewriting.end(node), f"{node.name} = {text}")
-
-
-def is_empty(item: ast.stmt) -> bool:
-    """Whether a statement does nothing."""
-    match item:
-        case ast.Pass() | ast.Expr(value=ast.Constant()):
-            return True
-        case _:
-            return False
-
-
-def _remove_bases(rewriting: Rewriting, node: ast.ClassDef) -> None:
-    """Remove the parentheses after the class's name."""
-    last = node.keywords[-1].value if node.keywords else node.bases[-1]
-    close = rewriting.text.index(b")", rewriting.end(last))
-    open_ = rewriting.text.index(b"(", rewriting.start(node))
-    rewriting.replace(open_, close + 1, "")
+                pass
 
 
 def _bridge_subclass(rewriting: Rewriting, node: ast.ClassDef, bases: list[str]) -> None:
     _check_bases(rewriting, node, bases)
-    _remove_bases(rewriting, node)
+    remove_bases(rewriting, node)
     lines = [*_fields(rewriting, node, bases), *_inherited(rewriting, node, bases)]
-    first = node.body[0]
-    start = rewriting.start(first)
-    if isinstance(first, ast.FunctionDef) and first.decorator_list:
-        start = rewriting.text.rindex(b"@", 0, rewriting.start(first.decorator_list[0]))
-    separator = _separator(rewriting, start)
-    if lines:
-        rewriting.opening(start, separator.join(lines) + separator)
+    add_lines(rewriting, node, lines)
     indent = rewriting.text[rewriting.line_start(node) : rewriting.start(node)].decode()
     if node.decorator_list:
         indent = " " * node.col_offset
-    made = f"\n{indent}__dd_made({node.name}, [{', '.join(bases)}])"
+    known = [_family_name(rewriting, base) for base in bases]
+    made = f"\n{indent}__dd_made({node.name}, [{', '.join(filter(None, known))}])"
     rewriting.closing(rewriting.end(node.body[-1]), made)
     rewriting.families.add(node.name)
     if any(base in EXCEPTION_BASES or base in rewriting.own_exceptions for base in bases):
@@ -184,14 +155,23 @@ def _bridge_subclass(rewriting: Rewriting, node: ast.ClassDef, bases: list[str])
             _bridge_super(rewriting, call, bases)
 
 
+def _family_name(rewriting: Rewriting, base: str) -> str:
+    """What `isinstance` knows a base as; empty when nobody can ask."""
+    if base == "__dd_TupleBase":
+        return "tuple"
+    if base in rewriting.library:
+        return _NATIVE_BASES.get(rewriting.library[base], "")
+    return base
+
+
 def _inherited(rewriting: Rewriting, node: ast.ClassDef, bases: list[str]) -> list[str]:
     """What takes over each member that the class does not define, the nearest base's first."""
     seen = _members(node)
     lines: list[str] = []
     for base in order(rewriting, bases):
-        holder = "__dd_Exception" if base in EXCEPTION_BASES else base
+        holder = _holder_name(rewriting, base)
         for name in _members_of(rewriting, base):
-            if name not in seen:
+            if name not in seen and (base, name) not in rewriting.shared:
                 kept = _kept_names(rewriting, name)
                 lines.extend(f"{each} = {holder}.{each}" for each in kept)
         seen |= set(_members_of(rewriting, base))
@@ -206,10 +186,11 @@ def _kept_names(rewriting: Rewriting, name: str) -> list[str]:
     return names
 
 
-def _separator(rewriting: Rewriting, start: int) -> str:
-    line_start = rewriting.text.rfind(b"\n", 0, start) + 1
-    indent = rewriting.text[line_start:start].decode()
-    return f"\n{indent}" if not indent.strip() else "; "
+def _holder_name(rewriting: Rewriting, base: str) -> str:
+    """The class of the bridged program that has the members of `base`."""
+    if base in rewriting.library:
+        return LIBRARY_BASES[rewriting.library[base]][0]
+    return "__dd_Exception" if base in EXCEPTION_BASES else base
 
 
 def _check_bases(rewriting: Rewriting, node: ast.ClassDef, bases: list[str]) -> None:
@@ -230,9 +211,7 @@ def _check_bases(rewriting: Rewriting, node: ast.ClassDef, bases: list[str]) -> 
             match other:
                 case ast.Attribute(value=ast.Name(id=owner), attr=attr, ctx=ast.Store()):
                     if owner == name and attr in values:
-                        raise rewriting.refuse(
-                            other, f"{name}.{attr} is changed and inherited", _CLASS_HINT
-                        )
+                        rewriting.shared.add((name, attr))
                 case _:
                     pass
 
@@ -244,12 +223,21 @@ def order(rewriting: Rewriting, bases: list[str]) -> list[str]:
         found.append(base)
         node = rewriting.classes.get(base)
         if node is not None:
-            above = [rewriting.segment(b) for b in node.bases]
-            found.extend(order(rewriting, [a for a in above if a not in _OBJECT_BASES]))
+            own = [_base(b) for b in node.bases]
+            above = [
+                rewriting.segment(b) for b in own if not _is_nothing(rewriting.dotted(b) or "")
+            ]
+            found.extend(order(rewriting, above))
     return found
 
 
+def _is_nothing(dotted: str) -> bool:
+    return dotted in _OBJECT_BASES or dotted.startswith("typing.")
+
+
 def _members_of(rewriting: Rewriting, base: str) -> list[str]:
+    if base in rewriting.library:
+        return sorted(LIBRARY_BASES[rewriting.library[base]][1])
     if base in EXCEPTION_BASES:
         return ["__init__", "__str__", "__repr__", "with_traceback"]
     return sorted(_members(rewriting.classes[base]))
@@ -300,6 +288,8 @@ def _bridge_super(rewriting: Rewriting, call: ast.Call, bases: list[str]) -> Non
             if isinstance(function, ast.Lambda) or function is None or not function.args.args:
                 raise rewriting.refuse(call, "super() outside of a method", _CLASS_HINT)
             holder = _holder(rewriting, bases, method)
+            if holder is None and method == "__setattr__":
+                holder = "object"
             if holder is None and method != "__init__":
                 raise rewriting.refuse(call, f"super().{method}() of no class", _CLASS_HINT)
             self_name = function.args.args[0].arg
@@ -316,6 +306,10 @@ def _holder(rewriting: Rewriting, bases: list[str], method: str) -> str | None:
     for base in order(rewriting, bases):
         if base in EXCEPTION_BASES:
             return "__dd_Exception"
+        if base in rewriting.library:
+            if method in LIBRARY_BASES[rewriting.library[base]][1]:
+                return _holder_name(rewriting, base)
+            continue
         if method in _members(rewriting.classes[base]):
             return base
     return None

@@ -27,6 +27,10 @@ class Rewriting:
         self.families: set[str] = set()
         """Classes with a base of the program's own, or an exception."""
         self.own_exceptions: set[str] = set()
+        self.library: dict[str, str] = {}
+        """Bases of Python's library, by the names that the program has for them."""
+        self.shared: set[tuple[str, str]] = set()
+        """Class and name of values that a class shares with those derived from it."""
         self.enums = False
         self.contexts: set[ast.FunctionDef] = set()
         self.ordered = False
@@ -131,17 +135,19 @@ class Rewriting:
         self.replace(self._dot(node), self.end(node), ")")
 
     def remove_keyword(self, call: ast.Call, keyword: ast.keyword) -> None:
-        """Remove a keyword argument together with the comma before or after it."""
+        """Remove a keyword argument with the comma after it, or for the last the one before."""
         start = self._starts[keyword.lineno - 1] + keyword.col_offset
         end = self.end(keyword.value)
-        before = self.text[:start].rstrip()
-        if before.endswith(b","):
-            start = len(before) - 1
+        rest = self.text[end:]
+        skipped = len(rest) - len(rest.lstrip())
+        if rest[skipped : skipped + 1] == b",":
+            end += skipped + 1
         else:
-            rest = self.text[end:]
-            skipped = len(rest) - len(rest.lstrip())
-            if rest[skipped : skipped + 1] == b",":
-                end += skipped + 1
+            before = self.text[:start].rstrip()
+            comma = len(before) - 1
+            taken = any(edit.start <= comma < edit.end for edit in self.edits)
+            if before.endswith(b",") and not taken:
+                start = comma
         self.replace(start, end, "")
 
     def _dot(self, node: ast.Attribute) -> int:

@@ -17,6 +17,9 @@ _HINT = "Write a class with __enter__ and __exit__, or try and finally."
 def bridge_contexts(rewriting: Rewriting) -> None:
     """Rewrite every context manager that is written as a generator."""
     for node in rewriting.nodes:
+        if isinstance(node, ast.AsyncWith):
+            _bridge_async_with(rewriting, node)
+    for node in rewriting.nodes:
         if not isinstance(node, ast.FunctionDef) or len(node.decorator_list) != 1:
             continue
         if rewriting.dotted(node.decorator_list[0]) != "contextlib.contextmanager":
@@ -24,6 +27,35 @@ def bridge_contexts(rewriting: Rewriting) -> None:
         _check_uses(rewriting, node)
         _bridge_context(rewriting, node)
         rewriting.contexts.add(node)
+
+
+def _bridge_async_with(rewriting: Rewriting, node: ast.AsyncWith) -> None:
+    """Locks and semaphores, which nothing waits for here: only one thing runs at a time."""
+    locks = {
+        target.id
+        for other in rewriting.nodes
+        if isinstance(other, ast.Assign) and isinstance(other.value, ast.Call)
+        for target in other.targets
+        if isinstance(target, ast.Name) and rewriting.dotted(other.value.func) in _LOCKS
+    }
+    passed = {
+        name
+        for other in rewriting.nodes
+        if isinstance(other, ast.FunctionDef | ast.AsyncFunctionDef)
+        for name in (a.arg for a in other.args.args)
+    }
+    for item in node.items:
+        entered = item.context_expr
+        plain = isinstance(entered, ast.Name) and bool(locks) and entered.id in locks | passed
+        if not plain or item.optional_vars is not None:
+            raise rewriting.refuse(
+                node, "async with on something else than a lock", "Use a plain with statement."
+            )
+    start = rewriting.start(node)
+    rewriting.replace(start, rewriting.text.index(b"with", start), "")
+
+
+_LOCKS = frozenset({"asyncio.Semaphore", "asyncio.BoundedSemaphore", "asyncio.Lock"})
 
 
 def _check_uses(rewriting: Rewriting, node: ast.FunctionDef) -> None:

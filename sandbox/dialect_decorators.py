@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from sandbox.dialect_context import Function, Rewriting
 
 # Attributes of built-in objects: a property of such a name could be read on one of them.
-_KNOWN_ATTRIBUTES = frozenset(
+KNOWN_ATTRIBUTES = frozenset(
     name
     for kind in (str, bytes, list, dict, set, int, pathlib.Path, dt.datetime, Counter)
     for name in dir(kind)
@@ -62,11 +62,25 @@ def _decorated(rewriting: Rewriting) -> Iterator[tuple[ast.ClassDef, Function, s
         for method in node.body:
             if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
-            match method.decorator_list:
-                case [ast.Name(id=kind) | ast.Attribute(attr=kind)] if kind in _KINDS:
-                    yield node, method, kind
-                case _:
-                    pass
+            kinds = [_kind(item) for item in method.decorator_list]
+            if not kinds or not all(kind in _KINDS for kind in kinds):
+                continue
+            others = [kind for kind in kinds if kind != "abstractmethod"]
+            if len(others) <= 1:
+                yield node, method, others[0] if others else "abstractmethod"
+
+
+def _kind(decorator: ast.expr) -> str:
+    match decorator:
+        case ast.Name(id=kind) | ast.Attribute(attr=kind):
+            return kind
+        case _:
+            return ""
+
+
+def property_names(rewriting: Rewriting) -> set[str]:
+    """Names of the program's properties."""
+    return {method.name for _, method, kind in _decorated(rewriting) if kind == "property"}
 
 
 def _remove_decorator(rewriting: Rewriting, method: Function) -> None:
@@ -112,7 +126,7 @@ def _is_ambiguous(rewriting: Rewriting, method: Function, setters: set[str]) -> 
         and not node.decorator_list
         for node in rewriting.nodes
     )
-    return stored or plain or name in _KNOWN_ATTRIBUTES
+    return stored or plain or name in KNOWN_ATTRIBUTES
 
 
 def _ask_properties(rewriting: Rewriting, names: frozenset[str]) -> None:
@@ -178,31 +192,55 @@ def _add_parameter(rewriting: Rewriting, method: Function) -> None:
 def _pass_nothing(rewriting: Rewriting, statics: set[str]) -> None:
     """Calls through the class pass the parameter themselves."""
     methods = {name.partition(".")[2] for name in statics}
-    called: set[ast.expr] = set()
+    classes = rewriting.classes.keys()
     for node in rewriting.nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node, ast.Attribute) or node.attr not in methods:
             continue
-        called.add(node.func)
-        if rewriting.segment(node.func) in statics:
-            _pass_first(rewriting, node, "None")
-    for node in rewriting.nodes:
-        if isinstance(node, ast.Attribute) and node.attr in methods and node not in called:
-            raise rewriting.refuse(node, "a static method used as a value", _HINT)
+        owner, parent = node.value, rewriting.parents.get(node)
+        through_class = isinstance(owner, ast.Name) and owner.id in classes
+        called = isinstance(parent, ast.Call) and parent.func is node
+        if through_class and isinstance(parent, ast.Call) and called:
+            _pass_first(rewriting, parent, "None")
+        elif not called:
+            _as_value(rewriting, node, "None" if through_class else "")
+        elif isinstance(owner, ast.Name) and owner.id == "cls":
+            assert isinstance(parent, ast.Call)
+            _pass_first(rewriting, parent, "None")
+
+
+def _as_value(rewriting: Rewriting, node: ast.Attribute, first: str) -> None:
+    """A method that is passed on becomes a function that calls it."""
+    comma = f"{first}, " if first else ""
+    rewriting.wrap(node, "(lambda *args, **options: ", f"({comma}*args, **options))")
 
 
 def _bridge_class_method(rewriting: Rewriting, node: ast.ClassDef, method: Function) -> None:
-    """Callers name the class, which is passed on; calls through an object are refused."""
+    """Callers that name the class pass it on; for others it is found out at the call."""
     own = method.args.args[0].arg if method.args.args else "cls"
-    for call in rewriting.nodes:
-        if not isinstance(call, ast.Attribute) or call.attr != method.name:
+    first = method.body[0]
+    start = rewriting.start(first)
+    line_start = rewriting.text.rfind(b"\n", 0, start) + 1
+    indent = rewriting.text[line_start:start].decode()
+    separator = f"\n{indent}" if not indent.strip() else "; "
+    rewriting.opening(start, f"{own} = __dd_class({own}, {node.name}){separator}")
+    for found in rewriting.nodes:
+        if not isinstance(found, ast.Attribute) or found.attr != method.name:
             continue
-        parent = rewriting.parents.get(call)
-        owner = call.value
-        named = isinstance(owner, ast.Name) and owner.id in (node.name, own)
-        if not named or not isinstance(parent, ast.Call) or parent.func is not call:
-            raise rewriting.refuse(call, "a class method called through an object", _HINT)
-        assert isinstance(owner, ast.Name)
-        _pass_first(rewriting, parent, owner.id)
+        parent, owner = rewriting.parents.get(found), found.value
+        if isinstance(owner, ast.Call) and rewriting.is_builtin(owner.func, "super"):
+            raise rewriting.refuse(found, "super() in a class method", _HINT)
+        name = owner.id if isinstance(owner, ast.Name) else ""
+        named = name in rewriting.classes or name == own
+        if not isinstance(parent, ast.Call) or parent.func is not found:
+            _as_value(rewriting, found, name if named else "")
+        elif named:
+            _pass_first(rewriting, parent, name)
+        elif name != "self":
+            end = rewriting.text.index(b"(", rewriting.end(found))
+            dot = rewriting.text[: rewriting.end(found) - len(found.attr.encode())].rstrip()
+            comma = ", " if parent.args or parent.keywords else ""
+            rewriting.opening(rewriting.start(found), "__dd_class_call(")
+            rewriting.replace(len(dot) - 1, end + 1, f", {found.attr!r}{comma}")
 
 
 def _pass_first(rewriting: Rewriting, call: ast.Call, text: str) -> None:

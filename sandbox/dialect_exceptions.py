@@ -15,8 +15,12 @@ from sandbox.dialect_context import Rewriting
 
 def bridge_exceptions(rewriting: Rewriting) -> None:
     """Rewrite `raise` and `except` of a program that has exceptions of its own."""
-    if not rewriting.own_exceptions:
-        return
+    if rewriting.own_exceptions:
+        _bridge_own(rewriting)
+    _bridge_causes(rewriting)
+
+
+def _bridge_own(rewriting: Rewriting) -> None:
     for node in rewriting.nodes:
         if isinstance(node, ast.Raise):
             _bridge_raise(rewriting, node)
@@ -26,15 +30,29 @@ def bridge_exceptions(rewriting: Rewriting) -> None:
         _keep_arguments(rewriting, rewriting.classes[name])
 
 
+def _bridge_causes(rewriting: Rewriting) -> None:
+    """Where a program asks for causes, ``raise error from cause`` remembers them."""
+    asked = any(isinstance(n, ast.Attribute) and n.attr == "__cause__" for n in rewriting.nodes)
+    for node in rewriting.nodes if asked else ():
+        if isinstance(node, ast.Raise) and node.exc is not None and node.cause is not None:
+            rewriting.opening(rewriting.start(node.exc), "__dd_from(")
+            between = rewriting.text.index(b"from", rewriting.end(node.exc))
+            rewriting.replace(between, between + 4, ",")
+            rewriting.closing(rewriting.end(node.cause), ")")
+
+
 def _bridge_raise(rewriting: Rewriting, node: ast.Raise) -> None:
     if node.exc is None:
         name = _handled(rewriting, node)
         if name is not None:
             rewriting.closing(rewriting.end(node), f" __dd_raise({name})")
         return
+    asked = any(isinstance(n, ast.Attribute) and n.attr == "__cause__" for n in rewriting.nodes)
     if not _is_native(rewriting, node.exc):
-        rewriting.wrap(node.exc, "__dd_raise(", ")")
-    if node.cause is not None:  # nothing here shows a cause
+        last = node.cause if asked and node.cause is not None else node.exc
+        rewriting.opening(rewriting.start(node.exc), "__dd_raise(")
+        rewriting.closing(rewriting.end(last), ")")
+    if node.cause is not None and not asked:  # nothing here shows a cause
         rewriting.replace(rewriting.end(node.exc), rewriting.end(node.cause), "")
 
 

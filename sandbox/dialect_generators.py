@@ -46,7 +46,8 @@ def bridge_generators(rewriting: Rewriting) -> None:
 def _bridge_generator(
     rewriting: Rewriting, node: Function, yields: list[ast.Yield | ast.YieldFrom]
 ) -> None:
-    _check(rewriting, node, yields)
+    again = _is_repeatable(rewriting, node)
+    _check(rewriting, node, yields, again=again)
     first, last = node.body[0], node.body[-1]
     start = rewriting.start(first)
     if isinstance(first, ast.FunctionDef | ast.ClassDef) and first.decorator_list:
@@ -54,6 +55,9 @@ def _bridge_generator(
     line_start = rewriting.text.rfind(b"\n", 0, start) + 1
     indent = rewriting.text[line_start:start].decode()
     newline = f"\n{indent}" if not indent.strip() else "; "
+    if again:
+        _bridge_repeated(rewriting, node, yields, start, newline)
+        return
     rewriting.opening(start, f"__dd_items = []{newline}")
     rewriting.closing(rewriting.end(last), f"{newline}return iter(__dd_items)")
     for item in yields:
@@ -62,6 +66,87 @@ def _bridge_generator(
         if isinstance(item, ast.Return):
             rewriting.replace(rewriting.start(item), rewriting.end(item), "return iter(__dd_items)")
     rewriting.note(node, f"the generator {node.name}() collects its values in a list")
+
+
+def _bridge_repeated(
+    rewriting: Rewriting,
+    node: Function,
+    yields: list[ast.Yield | ast.YieldFrom],
+    start: int,
+    newline: str,
+) -> None:
+    """A generator that never ends is run again from its start when more values are asked for."""
+    arguments = node.args
+    names = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    inner = f"__dd_run_{node.name}"
+    kept = ", ".join(names)
+    paren = rewriting.text.index(b"(", rewriting.start(node))
+    indent = " " * node.col_offset
+    name_at = rewriting.text.index(node.name.encode(), rewriting.start(node) + 3)
+    comma = ", " if names else ""
+    rewriting.replace(name_at, name_at + len(node.name.encode()), inner)
+    rewriting.opening(paren + 1, f"__dd_limit{comma}")
+    rewriting.opening(start, f"__dd_items = []{newline}")
+    end = rewriting.end(node.body[-1])
+    shown = rewriting.text[paren : _arguments_end(rewriting, node)].decode()
+    rewriting.closing(
+        end,
+        f"{newline}return __dd_items\n{indent}def {node.name}{shown}:\n{indent}    "
+        f"return __dd_Again(lambda limit: {inner}(limit{comma}{kept}))",
+    )
+    for item in yields:
+        separator = f"\n{' ' * item.col_offset}"
+        enough = "if len(__dd_items) >= __dd_limit: return __dd_items"
+        rewriting.closing(rewriting.end(item), f"{separator}{enough}")
+        _bridge_yield(rewriting, item)
+
+
+def _arguments_end(rewriting: Rewriting, node: Function) -> int:
+    """Offset after the parenthesis that closes a function's parameters."""
+    first = rewriting.start(node.body[0])
+    if isinstance(node.returns, ast.expr):
+        return rewriting.text.rindex(b")", 0, rewriting.start(node.returns)) + 1
+    return rewriting.text.rindex(b")", 0, first) + 1
+
+
+def _is_repeatable(rewriting: Rewriting, node: Function) -> bool:
+    """Whether an endless generator only computes on its own values, so that to run it again from
+    its start gives the same.
+    """
+    endless = any(isinstance(n, ast.While) and _endless(n) for n in scope_nodes(node))
+    if not endless or node.args.vararg or node.args.kwarg:
+        return False
+    own = {a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    own |= {
+        n.id for n in scope_nodes(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    for item in scope_nodes(node):
+        match item:
+            case ast.Name(id=name, ctx=ast.Load()):
+                if name not in own and name not in _PURE:
+                    return False
+            case ast.Call(func=ast.Name(id=name)) if name in _PURE and name not in rewriting.bound:
+                pass
+            case (
+                ast.Call()
+                | ast.Attribute()
+                | ast.Global()
+                | ast.Nonlocal()
+                | ast.Subscript()
+                | ast.YieldFrom()
+                | ast.For()
+                | ast.comprehension()
+                | ast.Try()
+                | ast.With()
+                | ast.Return(value=ast.expr())
+            ):
+                return False
+            case _:
+                pass
+    return True
+
+
+_PURE = frozenset({"str", "int", "float", "len", "abs", "min", "max", "round", "chr", "ord"})
 
 
 def _bridge_yield(rewriting: Rewriting, item: ast.Yield | ast.YieldFrom) -> None:
@@ -76,7 +161,13 @@ def _bridge_yield(rewriting: Rewriting, item: ast.Yield | ast.YieldFrom) -> None
     rewriting.closing(end, "))")
 
 
-def _check(rewriting: Rewriting, node: Function, yields: list[ast.Yield | ast.YieldFrom]) -> None:
+def _check(
+    rewriting: Rewriting,
+    node: Function,
+    yields: list[ast.Yield | ast.YieldFrom],
+    *,
+    again: bool,
+) -> None:
     """Raise `ProgramFaultError` unless a list is equivalent."""
     if isinstance(node, ast.AsyncFunctionDef) or node.decorator_list:
         raise rewriting.refuse(node, f"the generator {node.name}() is of a special kind", _HINT)
@@ -86,7 +177,7 @@ def _check(rewriting: Rewriting, node: Function, yields: list[ast.Yield | ast.Yi
     for item in scope_nodes(node):
         if isinstance(item, ast.Return) and item.value is not None:
             raise rewriting.refuse(item, "return of a value from a generator", _HINT)
-        if isinstance(item, ast.While) and _endless(item):
+        if isinstance(item, ast.While) and _endless(item) and not again:
             raise rewriting.refuse(item, f"the generator {node.name}() may never end", _HINT)
         if isinstance(item, ast.Call) and _called(item) in _VISIBLE:
             raise rewriting.refuse(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import builtins
 
-from sandbox.dialect_calls import REPLACED_FUNCTIONS
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_refusals import refuse_module
+from sandbox.dialect_tables import REPLACED_ATTRIBUTES, REPLACED_FUNCTIONS
 from sandbox.host_modules import HOST_MODULE_NAMES
 from sandbox.prelude import PRELUDE_MODULES
 from sandbox.prelude_rooms import ROOM_MODULES
@@ -63,6 +63,9 @@ _NAMES: dict[str, str] = {
         "zipfile": "ZipFile",
         "configparser": "ConfigParser",
         "fractions": "Fraction",
+        "argparse": "ArgumentParser Namespace",
+        "concurrent.futures": "ThreadPoolExecutor ProcessPoolExecutor as_completed",
+        "html.parser": "HTMLParser",
     }.items()
     for name in names.split()
 }
@@ -76,6 +79,9 @@ _STAND_INS = {
     "os.PathLike": "__dd_type",
     "functools.total_ordering": "__dd_type",
     "contextlib.contextmanager": "__dd_type",
+    "json.JSONEncoder": "None",
+    "collections.UserDict": "None",
+    "logging.Filter": "None",
 }
 _TYPES_ONLY = frozenset(
     {"collections.abc", "types", "abc", "__future__", "typing_extensions", "enum", "numbers"}
@@ -101,7 +107,6 @@ _TYPING_HAS = frozenset(
         "Set",
         "Tuple",
         "Type",
-        "TypeVar",
         "Union",
         "Annotated",
         "TYPE_CHECKING",
@@ -109,7 +114,7 @@ _TYPING_HAS = frozenset(
 )
 # Their functions are there as well, to be used as values.
 _BOTH_WAYS = frozenset({"csv", "json", "re"})
-_TYPING_CLASSES = frozenset({"TypedDict", "Protocol"})
+_TYPING_CLASSES = frozenset({"Protocol"})
 
 
 def bridge_imports(rewriting: Rewriting) -> None:
@@ -183,6 +188,8 @@ def _from_part(
         return _star(rewriting, node, module)
     if dotted in _STAND_INS:
         return f"{name} = {_STAND_INS[dotted]}"
+    if dotted in REPLACED_ATTRIBUTES:
+        return f"{name} = {REPLACED_ATTRIBUTES[dotted]}"
     if dotted in SUPPLIED_MODULES:
         return f"{name} = __dd_module_{dotted.replace('.', '_')}"
     if dotted in REPLACED_FUNCTIONS and module not in _BOTH_WAYS:
@@ -191,9 +198,36 @@ def _from_part(
         return f"{name} = __dd_module_{module.replace('.', '_')}.{alias.name}"
     if module in _TYPES_ONLY:
         return f"{name} = __dd_type"
-    if module == "typing" and alias.name not in _TYPING_HAS | _TYPING_CLASSES:
+    replaceable = module == "typing" and alias.name not in _TYPING_CLASSES
+    if replaceable and (alias.name not in _TYPING_HAS or _is_value(rewriting, name)):
         return f"{name} = __dd_type"
     return None
+
+
+def _is_value(rewriting: Rewriting, name: str) -> bool:
+    """Whether a type is used where it is evaluated, and not only in annotations."""
+    return any(
+        isinstance(node, ast.Name)
+        and node.id == name
+        and isinstance(node.ctx, ast.Load)
+        and not _is_annotation(rewriting, node)
+        for node in rewriting.nodes
+    )
+
+
+def _is_annotation(rewriting: Rewriting, node: ast.AST) -> bool:
+    parent = rewriting.parents.get(node)
+    while parent is not None and not isinstance(parent, ast.stmt):
+        if isinstance(parent, ast.arg):
+            return True
+        node, parent = parent, rewriting.parents.get(parent)
+    match parent:
+        case ast.AnnAssign(annotation=annotation):
+            return annotation is node
+        case ast.FunctionDef(returns=returns) | ast.AsyncFunctionDef(returns=returns):
+            return returns is node
+        case _:
+            return False
 
 
 def _star(rewriting: Rewriting, node: ast.ImportFrom, module: str) -> str | None:

@@ -75,6 +75,8 @@ def _bridge_class(rewriting: Rewriting, node: ast.ClassDef) -> None:
 def _dataclass_order(rewriting: Rewriting, node: ast.ClassDef, decorator: ast.Call) -> list[str]:
     """``@dataclass(order=True)`` compares the fields in their order."""
     for keyword in decorator.keywords:
+        if keyword.arg in ("slots", "kw_only"):
+            rewriting.remove_keyword(decorator, keyword)
         if keyword.arg != "order":
             continue
         rewriting.remove_keyword(decorator, keyword)
@@ -96,22 +98,47 @@ def _left_out_fields(rewriting: Rewriting, node: ast.ClassDef) -> list[str]:
     """``field(compare=False)`` and ``field(repr=False)`` by methods over the other fields."""
     if not node.decorator_list:
         return []
-    names: dict[str, list[str]] = {"compare": [], "repr": []}
+    names: dict[str, list[str]] = {"compare": [], "repr": [], "init": []}
     found: set[str] = set()
     for item in node.body:
         if not isinstance(item, ast.AnnAssign) or not isinstance(item.target, ast.Name):
             continue
         left_out = _take_options(rewriting, item.value, frozenset(names))
         found |= left_out
+        if "init" in left_out:
+            _give_default(rewriting, item)
+        elif "init" in found:
+            raise rewriting.refuse(
+                item, "a field after one with init=False", "Put that field last."
+            )
         for word in names.keys() - left_out:
             names[word].append(item.target.id)
     lines: list[str] = []
     if "compare" in found:
         equal = f"__dd_fields_equal(self, other, {tuple(names['compare'])!r})"
         lines.append(f"__eq__ = lambda self, other: {equal}")
+    if "init" in found:
+        gone = [n for n in _fields(node) if n not in names["init"]]
+        lines.append(f"__dd_not_init = {tuple(gone)!r}")
     if "repr" in found:
         lines.append(f"__repr__ = lambda self: __dd_fields_shown(self, {tuple(names['repr'])!r})")
     return lines
+
+
+def _fields(node: ast.ClassDef) -> list[str]:
+    return [
+        item.target.id
+        for item in node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    ]
+
+
+def _give_default(rewriting: Rewriting, item: ast.AnnAssign) -> None:
+    """A field that is not given when an object is made needs a value until it is set."""
+    call = item.value
+    assert isinstance(call, ast.Call)
+    if not any(k.arg in ("default", "default_factory") for k in call.keywords):
+        rewriting.closing(rewriting.end(call) - 1, "default=None")
 
 
 def _take_options(rewriting: Rewriting, value: ast.expr | None, words: frozenset[str]) -> set[str]:

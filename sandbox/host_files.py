@@ -273,7 +273,7 @@ class HostFiles:
 
     def _resolve(self, path: object) -> Answer:
         text = os.path.normpath(self._paths.path(path))
-        return Answer(do=lambda: shown(PurePath(text).as_posix()))
+        return Answer(do=lambda: PurePosixPath(shown(PurePath(text).as_posix())))
 
     def _iterdir(self, path: object) -> Answer:
         text = self._paths.path(path)

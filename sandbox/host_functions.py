@@ -325,7 +325,7 @@ def _vars(value: object) -> dict[str, object]:
     """An object's own attributes."""
     if not isinstance(value, MontyClassProxy):
         raise TypeError("vars() argument must have __dict__ attribute")
-    return dict(value.attributes)
+    return {k: v for k, v in value.attributes.items() if not k.startswith("__dd_")}
 
 
 def _asdict(value: object) -> dict[str, object]:

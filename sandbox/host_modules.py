@@ -26,6 +26,8 @@ from typing import Any
 
 from pydantic_monty import ExternalModule
 
+from sandbox.host_arguments import ARGUMENT_FUNCTIONS
+from sandbox.host_library import LIBRARY_FUNCTIONS, MODULE_FUNCTIONS
 from sandbox.host_stubs import STUBS
 
 _Function = Callable[..., object]
@@ -88,7 +90,7 @@ def _sized(function: Callable[..., Any]) -> _Function:
     return call
 
 
-PURE_FUNCTIONS: dict[str, _Function] = {
+_MODULE_FUNCTIONS: dict[str, _Function] = {
     **{
         f"statistics.{name}": getattr(statistics, name)
         for name in [
@@ -161,6 +163,12 @@ PURE_FUNCTIONS: dict[str, _Function] = {
     "calendar.isleap": calendar.isleap,
     "calendar.month": _sized(calendar.TextCalendar().formatmonth),
 }
+
+PURE_FUNCTIONS: dict[str, _Function] = _MODULE_FUNCTIONS | MODULE_FUNCTIONS
+"""Of modules, by dotted name."""
+
+HELPER_FUNCTIONS: dict[str, _Function] = LIBRARY_FUNCTIONS | ARGUMENT_FUNCTIONS
+"""Of the prelude, by name."""
 
 _CONSTANTS: dict[str, dict[str, object]] = {
     "string": {

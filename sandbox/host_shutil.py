@@ -10,8 +10,10 @@ import fnmatch
 import glob as python_glob
 import os
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath, PurePosixPath
+from typing import cast
 
 from sandbox.effects import Effect
 from sandbox.host_answer import Answer
@@ -37,6 +39,7 @@ class HostShutil:
             "shutil.copytree": self._copytree,
             "shutil.move": self._move,
             "shutil.rmtree": self._rmtree,
+            "__dd_disk_sizes": self._disk_sizes,
             "__dd_remove_tree": self._rmtree,
             "glob.glob": self._glob,
             "glob.iglob": self._glob,
@@ -56,6 +59,11 @@ class HostShutil:
             return self._copy(src, dst, metadata=metadata, into=into)
 
         return copy
+
+    def _disk_sizes(self, path: object) -> Answer:
+        folder = real(self._paths.path(path))
+        self._stage.stat(self._paths.path(path))
+        return Answer(do=lambda: tuple(shutil.disk_usage(folder)))
 
     def _escape(self, pathname: str) -> Answer:
         return Answer(do=lambda: python_glob.escape(pathname))
@@ -109,14 +117,18 @@ class HostShutil:
         src: object,
         dst: object,
         symlinks: bool = False,
-        ignore: None = None,
+        ignore: object = None,
         copy_function: None = None,
         ignore_dangling_symlinks: bool = False,
         dirs_exist_ok: bool = False,
     ) -> Answer:
         del symlinks, ignore_dangling_symlinks
-        if ignore is not None or copy_function is not None:
-            raise TypeError("copytree() takes no ignore or copy_function here; copy file by file")
+        patterns = _patterns(ignore)
+        if patterns is None or copy_function is not None:
+            raise TypeError(
+                "copytree() takes no function here: use shutil.ignore_patterns(...), or copy file "
+                "by file"
+            )
         source, target = self._paths.path(src), self._paths.path(dst)
         if not self._stage.is_dir(source):
             self._stage.stat(source)
@@ -124,7 +136,15 @@ class HostShutil:
         if self._stage.exists(target) and not dirs_exist_ok:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
         # The list is taken before anything is made: the target may lie inside the source.
-        entries = list(self._paths.entries(source))
+        entries = [
+            entry
+            for entry in self._paths.entries(source)
+            if not any(
+                fnmatch.fnmatch(part, pattern)
+                for part in PurePosixPath(entry.path).parts
+                for pattern in patterns
+            )
+        ]
         effects = [e for entry in entries for e in self._copy_effects(entry, source, target)]
 
         def do() -> object:
@@ -294,3 +314,14 @@ def _name(path: str) -> str:
 
 def _same(first: str, second: str) -> bool:
     return os.path.normpath(first) == os.path.normpath(second)
+
+
+def _patterns(ignore: object) -> list[str] | None:
+    """What `shutil.ignore_patterns` was given; None for a function of the program."""
+    if ignore is None:
+        return []
+    if isinstance(ignore, list):
+        marked = [str(item) for item in cast("list[object]", ignore)]
+        if marked[:1] == ["__dd_patterns"]:
+            return marked[1:]
+    return None

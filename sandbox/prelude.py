@@ -7,8 +7,10 @@ with `__dd_` belong to the bridge; those not defined here are host functions. Pu
 from __future__ import annotations
 
 from sandbox.prelude_classes import CLASSES_PRELUDE
+from sandbox.prelude_enums import ENUMS_PRELUDE
 from sandbox.prelude_files import FILES_PRELUDE
 from sandbox.prelude_modules import MODULES_PRELUDE, PRELUDE_MODULES
+from sandbox.prelude_values import VALUES_PRELUDE
 
 __all__ = ["PRELUDE", "PRELUDE_MODULES"]
 
@@ -45,10 +47,39 @@ class __dd_Type:
         return self
 
     def __call__(self, *args, **kwargs):
-        return args[-1] if args else None
+        return args[1] if len(args) > 1 else self
 
 
 __dd_type = __dd_Type()
+
+
+class __dd_Sentinel:
+    pass
+
+
+__dd_causes = []
+
+
+def __dd_from(error, cause):
+    if str(type(error)) == "<class 'type'>":
+        error = error()
+    __dd_causes[:] = [error, cause]
+    return error
+
+
+def __dd_cause(error):
+    return __dd_causes[1] if __dd_causes and __dd_causes[0] is error else None
+
+
+def __dd_reversed(value):
+    return value.__reversed__() if hasattr(value, '__reversed__') else reversed(value)
+
+
+def __dd_setattr(value, name, item):
+    if hasattr(value, '__setattr__'):
+        value.__setattr__(name, item)
+    else:
+        setattr(value, name, item)
 
 
 def __dd_nothing(*args, **kwargs):
@@ -180,6 +211,8 @@ def __dd_joined(lines, like=None):
 def __dd_bytes(value, *args):
     if isinstance(value, (int, str, bytes)):
         return bytes(value, *args)
+    if hasattr(value, '__bytes__'):
+        return value.__bytes__()
     return __dd_bytes_of(list(value))
 
 
@@ -295,6 +328,8 @@ def __dd_format_map(text, values):
 def __dd_relative_to(path, *other):
     base = __dd_Path(*other)
     parts = path.parts
+    if str(base) == '.' and not path.is_absolute():
+        return path
     if parts[:len(base.parts)] != base.parts:
         raise ValueError(f'{str(path)!r} is not in the subpath of {str(base)!r}')
     return __dd_Path(*parts[len(base.parts):])
@@ -302,6 +337,8 @@ def __dd_relative_to(path, *other):
 
 def __dd_is_relative_to(path, *other):
     base = __dd_Path(*other).parts
+    if base == ('.',):
+        return not path.is_absolute()
     return path.parts[:len(base)] == base
 
 
@@ -409,4 +446,6 @@ def __dd_pattern_sub(pattern, repl, string, count=0):
     return __dd_substitute(pattern, repl, string, count)
 """
 
-PRELUDE = _PRELUDE + CLASSES_PRELUDE + FILES_PRELUDE + MODULES_PRELUDE
+PRELUDE = (
+    _PRELUDE + VALUES_PRELUDE + CLASSES_PRELUDE + ENUMS_PRELUDE + FILES_PRELUDE + MODULES_PRELUDE
+)

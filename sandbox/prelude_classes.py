@@ -1,7 +1,7 @@
-"""What classes with a base, exceptions of a program's own, orders and enums need while they run.
+"""What classes with a base, exceptions of a program's own and orders need while they run.
 
 Owns the family of each class, the native exception that carries a program's own through `raise`,
-comparison by a class's own methods, and enums. In the interpreter's own Python. Pure; any thread.
+and comparison by a class's own methods. In the interpreter's own Python. Pure; any thread.
 """
 
 from __future__ import annotations
@@ -56,6 +56,67 @@ def __dd_is_kind(kind, wanted):
     return False
 
 
+def __dd_is_class(value):
+    return str(type(value)) == "<class 'type'>" or isinstance(value, __dd_EnumKind)
+
+
+def __dd_class(value, fallback):
+    if __dd_is_class(value):
+        return value
+    return value.kind if isinstance(getattr(value, 'kind', None), __dd_EnumKind) else type(value)
+
+
+def __dd_class_call(owner, name, *args, **options):
+    if __dd_is_class(owner):
+        return getattr(owner, name)(owner, *args, **options)
+    return getattr(owner, name)(*args, **options)
+
+
+def __dd_shown(value):
+    if isinstance(value, str):
+        return value
+    if hasattr(value, '__str__'):
+        return value.__str__()
+    return value.__repr__() if hasattr(value, '__repr__') else str(value)
+
+
+def __dd_represented(value):
+    return value.__repr__() if hasattr(value, '__repr__') else repr(value)
+
+
+def __dd_formatted(value, spec=''):
+    return value.__format__(spec) if hasattr(value, '__format__') else format(value, spec)
+
+
+def __dd_value(value, name, owner):
+    return getattr(value, name) if hasattr(value, name) else getattr(owner, name)
+
+
+def __dd_getattr(value, name, *default):
+    if hasattr(value, name):
+        return getattr(value, name)
+    if not hasattr(value, '__getattr__'):
+        return getattr(value, name, *default)
+    if not default:
+        return value.__getattr__(name)
+    try:
+        return value.__getattr__(name)
+    except AttributeError:
+        return default[0]
+
+
+def __dd_hasattr(value, name):
+    if hasattr(value, name):
+        return True
+    if not hasattr(value, '__getattr__'):
+        return False
+    try:
+        value.__getattr__(name)
+    except AttributeError:
+        return False
+    return True
+
+
 def __dd_property(value, method, name):
     if hasattr(value, method):
         return getattr(value, method)()
@@ -68,6 +129,8 @@ def __dd_isinstance(value, wanted):
             if __dd_isinstance(value, each):
                 return True
         return False
+    if isinstance(wanted, __dd_EnumKind):
+        return getattr(value, 'kind', None) is wanted
     return isinstance(value, wanted) or __dd_is_kind(type(value), wanted)
 
 
@@ -248,141 +311,4 @@ class __dd_Left:
     def __exit__(self, kind, error, trace):
         self.leave(error is None)
         return False
-
-
-class __dd_Enum:
-    __dd_rich = True
-
-    def __init__(self, kind, name, value, plain, words):
-        self.kind = kind
-        self.name = name
-        self.value = value
-        self._value_ = value
-        self._name_ = name
-        self.plain = plain
-        self.words = words
-
-    def __str__(self):
-        return str(self.value) if self.plain is True else self.words + '.' + self.name
-
-    def __repr__(self):
-        return '<' + self.words + '.' + self.name + ': ' + repr(self.value) + '>'
-
-    def __eq__(self, other):
-        if isinstance(other, __dd_Enum):
-            if self.plain and other.plain:
-                return self.value == other.value
-            return self is other
-        return self.plain and self.value == other
-
-    def __hash__(self):
-        return hash(self.value) if self.plain else hash(self.words + '.' + self.name)
-
-    def __int__(self):
-        return self.value
-
-    def __index__(self):
-        return self.value
-
-    def __lt__(self, other):
-        found = __dd_plain_enum(self, other)
-        return found if found is NotImplemented else self.value < found
-
-    def __le__(self, other):
-        found = __dd_plain_enum(self, other)
-        return found if found is NotImplemented else self.value <= found
-
-    def __gt__(self, other):
-        found = __dd_plain_enum(self, other)
-        return found if found is NotImplemented else self.value > found
-
-    def __ge__(self, other):
-        found = __dd_plain_enum(self, other)
-        return found if found is NotImplemented else self.value >= found
-
-    def __add__(self, other):
-        return self.value + (other.value if isinstance(other, __dd_Enum) else other)
-
-    def __radd__(self, other):
-        return other + self.value
-
-    def __sub__(self, other):
-        return self.value - (other.value if isinstance(other, __dd_Enum) else other)
-
-    def __rsub__(self, other):
-        return other - self.value
-
-    def __mul__(self, other):
-        return self.value * other
-
-    def __rmul__(self, other):
-        return other * self.value
-
-    def lower(self):
-        return self.value.lower()
-
-    def upper(self):
-        return self.value.upper()
-
-
-def __dd_plain_enum(member, other):
-    if not member.plain:
-        return NotImplemented
-    return other.value if isinstance(other, __dd_Enum) else other
-
-
-class __dd_EnumKind:
-    def __init__(self, words, plain, text, pairs):
-        self.__name__ = words
-        self.words = words
-        self.__members__ = {}
-        self.plain = plain
-        last = 0
-        for name, value in pairs:
-            if value is __dd_auto:
-                value = name.lower() if text else last + 1
-            last = value
-            found = None
-            for member in self.__members__.values():
-                if type(member.value) is type(value) and member.value == value:
-                    found = member
-            member = found or __dd_Enum(self, name, value, plain, words)
-            self.__members__[name] = member
-            setattr(self, name, member)
-
-    def __call__(self, value):
-        if isinstance(value, __dd_Enum) and value.kind is self:
-            return value
-        for member in self.__members__.values():
-            if member.value == value:
-                return member
-        raise ValueError(repr(value) + ' is not a valid ' + self.words)
-
-    def __getitem__(self, name):
-        return self.__members__[name]
-
-    def __iter__(self):
-        found = []
-        for member in self.__members__.values():
-            if not any([member is other for other in found]):
-                found.append(member)
-        return iter(found)
-
-    def __len__(self):
-        return len(list(self.__iter__()))
-
-    def __contains__(self, value):
-        if isinstance(value, __dd_Enum):
-            return value.kind is self
-        return any([member.value == value for member in self.__members__.values()])
-
-    def __repr__(self):
-        return "<enum '" + self.words + "'>"
-
-
-class __dd_Auto:
-    pass
-
-
-__dd_auto = __dd_Auto()
 """

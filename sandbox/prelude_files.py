@@ -374,20 +374,54 @@ def __dd_csv_reader(source, *args, **options):
         if args:
             options['dialect'] = args[0]
         return __dd_Table(source, options)
-    __dd_csv_options(options)
-    if args and not isinstance(args[0], str):
+    if args:
         options['dialect'] = args[0]
+    __dd_csv_options(options)
+    return __dd_csv.reader(source, **options)
+
+
+__dd_csv_dialects = {}
+__dd_csv_settings = (
+    'delimiter', 'quotechar', 'doublequote', 'skipinitialspace', 'lineterminator', 'quoting',
+    'escapechar',
+)
+
+
+def __dd_csv_register(name, dialect=None, **options):
+    if dialect is not None:
+        options = {'dialect': dialect, **options}
         __dd_csv_options(options)
-        args = ()
-    return __dd_csv.reader(source, *args, **options)
+    __dd_csv_dialects[name] = options
+
+
+def __dd_csv_writer(file, dialect='excel', **options):
+    options['dialect'] = dialect
+    __dd_csv_options(options)
+    return __dd_csv.writer(file, **options)
+
+
+def __dd_csv_dict_writer(file, fieldnames, restval='', extrasaction='raise', dialect='excel',
+                         **options):
+    options['dialect'] = dialect
+    __dd_csv_options(options)
+    return __dd_csv.DictWriter(
+        file, fieldnames, restval=restval, extrasaction=extrasaction, **options
+    )
 
 
 def __dd_csv_options(options):
     dialect = options.get('dialect')
+    if isinstance(dialect, str) and dialect in __dd_csv_dialects:
+        options.pop('dialect')
+        for name, value in __dd_csv_dialects[dialect].items():
+            options.setdefault(name, value)
+        return None
     if dialect is not None and not isinstance(dialect, str) and hasattr(dialect, 'delimiter'):
         options.pop('dialect')
-        for name in ('delimiter', 'quotechar', 'doublequote', 'skipinitialspace'):
-            options.setdefault(name, getattr(dialect, name))
+        for name in __dd_csv_settings:
+            if hasattr(dialect, name):
+                options.setdefault(name, getattr(dialect, name))
+    return None
 
 
 def __dd_csv_dict_reader(source, fieldnames=None, **options):
@@ -416,6 +450,11 @@ def __dd_json_plain(value, default):
         return [__dd_json_plain(item, default) for item in value]
     if isinstance(value, dict):
         return {key: __dd_json_plain(item, default) for key, item in value.items()}
+    if hasattr(value, '__dd_data') or hasattr(value, '__dd_tuple'):
+        found = value.__dd_tuple() if hasattr(value, '__dd_tuple') else value.__dd_data
+        return __dd_json_plain(found, default)
+    if default is None:
+        return value
     return __dd_json_plain(default(value), default)
 
 
@@ -424,7 +463,7 @@ def __dd_json_dumps(value, **options):
     encoder = options.pop('cls', None)
     if default is None and encoder is not None:
         default = encoder().default
-    if default is not None:
+    if default is not None or __dd_family:
         value = __dd_json_plain(value, default)
     return __dd_json.dumps(value, **options)
 

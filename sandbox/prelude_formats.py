@@ -273,9 +273,24 @@ class __dd_ParsedUrl:
     def __repr__(self):
         return repr(__dd_Url(*self.parts))
 
+    def __eq__(self, other):
+        return tuple(self.parts) == tuple(other)
+
+    def __len__(self):
+        return len(self.parts)
+
 
 def __dd_urlparse(url, scheme='', allow_fragments=True):
     return __dd_ParsedUrl(__dd_url_parse(url))
+
+
+def __dd_urlunparse(parts):
+    return __dd_url_text(list(parts))
+
+
+def __dd_urlunsplit(parts):
+    parts = list(parts)
+    return __dd_url_text(parts[:3] + [''] + parts[3:])
 
 
 class __dd_Dialect:

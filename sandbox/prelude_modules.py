@@ -6,7 +6,7 @@ Owns the second part of the prelude's text and which modules it supplies. Pure; 
 from __future__ import annotations
 
 PRELUDE_MODULES = frozenset(
-    {"heapq", "bisect", "operator", "logging", "io", "pprint", "warnings", "contextlib", "stat"}
+    {"heapq", "bisect", "operator", "io", "pprint", "warnings", "contextlib", "stat"}
 )
 
 MODULES_PRELUDE = """
@@ -134,9 +134,18 @@ class __dd_Uuid:
     def __init__(self, text):
         self.text = text
         self.hex = text.replace('-', '')
+        self.int = int(self.hex, 16)
+        self.version = int(self.hex[12], 16)
+        self.urn = 'urn:uuid:' + text
 
     def __str__(self):
         return self.text
+
+    def __eq__(self, other):
+        return isinstance(other, __dd_Uuid) and self.text == other.text
+
+    def __hash__(self):
+        return hash(self.text)
 
     def __repr__(self):
         return f"UUID('{self.text}')"
@@ -144,6 +153,22 @@ class __dd_Uuid:
 
 def __dd_uuid4():
     return __dd_Uuid(__dd_uuid_text())
+
+
+def __dd_uuid_of(hex):
+    return __dd_Uuid(__dd_uuid_checked(hex)[0])
+
+
+def __dd_uuid3(namespace, name):
+    return __dd_Uuid(__dd_uuid_named(3, str(namespace), name))
+
+
+def __dd_uuid5(namespace, name):
+    return __dd_Uuid(__dd_uuid_named(5, str(namespace), name))
+
+
+def __dd_cast(kind, value):
+    return value
 
 
 class __dd_Module:
@@ -285,11 +310,17 @@ def __dd_insort(a, x):
     a.insert(__dd_bisect_right(a, x), x)
 
 
+def __dd_insort_left(a, x):
+    a.insert(__dd_bisect_left(a, x), x)
+
+
 __dd_module_bisect.bisect_left = __dd_bisect_left
 __dd_module_bisect.bisect_right = __dd_bisect_right
 __dd_module_bisect.bisect = __dd_bisect_right
 __dd_module_bisect.insort = __dd_insort
 __dd_module_bisect.insort_right = __dd_insort
+__dd_module_bisect.insort_left = __dd_insort_left
+__dd_module_bisect.bisect_right = __dd_bisect_right
 
 __dd_module_operator = __dd_Module()
 
@@ -314,6 +345,32 @@ def __dd_attrgetter(*names):
 
 __dd_module_operator.itemgetter = __dd_itemgetter
 __dd_module_operator.attrgetter = __dd_attrgetter
+def __dd_methodcaller(name, /, *args, **options):
+    return lambda value: __dd_called(value, name, args, options)
+
+
+def __dd_called(value, name, args, options):
+    if isinstance(value, str) and not options:
+        if name == 'upper':
+            return value.upper(*args)
+        if name == 'lower':
+            return value.lower(*args)
+        if name == 'strip':
+            return value.strip(*args)
+        if name == 'title':
+            return value.title(*args)
+        if name == 'split':
+            return value.split(*args)
+        if name == 'startswith':
+            return value.startswith(*args)
+        if name == 'endswith':
+            return value.endswith(*args)
+        if name == 'replace':
+            return value.replace(*args)
+    return getattr(value, name)(*args, **options)
+
+
+__dd_module_operator.methodcaller = __dd_methodcaller
 __dd_module_operator.add = lambda a, b: a + b
 __dd_module_operator.sub = lambda a, b: a - b
 __dd_module_operator.mul = lambda a, b: a * b
@@ -321,10 +378,54 @@ __dd_module_operator.truediv = lambda a, b: a / b
 __dd_module_operator.eq = lambda a, b: a == b
 __dd_module_operator.lt = lambda a, b: a < b
 __dd_module_operator.gt = lambda a, b: a > b
+__dd_module_operator.ne = lambda a, b: a != b
+__dd_module_operator.le = lambda a, b: a <= b
+__dd_module_operator.ge = lambda a, b: a >= b
+__dd_module_operator.floordiv = lambda a, b: a // b
+__dd_module_operator.mod = lambda a, b: a % b
+__dd_module_operator.pow = lambda a, b: a ** b
+__dd_module_operator.and_ = lambda a, b: a & b
+__dd_module_operator.or_ = lambda a, b: a | b
+__dd_module_operator.xor = lambda a, b: a ^ b
+__dd_module_operator.neg = lambda a: -a
+__dd_module_operator.not_ = lambda a: not a
+__dd_module_operator.contains = lambda a, b: b in a
+__dd_module_operator.getitem = lambda a, b: a[b]
 
 __dd_module_pprint = __dd_Module()
-__dd_module_pprint.pprint = lambda value, *args, **options: print(value)
-__dd_module_pprint.pformat = lambda value, *args, **options: repr(value)
+
+
+def __dd_pformat(object, indent=1, width=80, depth=None, *, compact=False, sort_dicts=True,
+                 underscore_numbers=False):
+    if not __dd_is_plain(object):
+        return repr(object)
+    return __dd_pretty(object, {
+        'indent': indent, 'width': width, 'depth': depth, 'compact': compact,
+        'sort_dicts': sort_dicts, 'underscore_numbers': underscore_numbers,
+    })
+
+
+def __dd_is_plain(value):
+    if isinstance(value, dict):
+        return all([__dd_is_plain(k) and __dd_is_plain(v) for k, v in value.items()])
+    if isinstance(value, (list, tuple, set)):
+        return all([__dd_is_plain(item) for item in value])
+    return value is None or isinstance(value, (str, int, float, bytes, __dd_Path))
+
+
+def __dd_pprint(object, stream=None, *args, **options):
+    text = __dd_pformat(object, *args, **options)
+    if stream is None:
+        print(text)
+    else:
+        stream.write(text + chr(10))
+
+
+__dd_module_pprint.pprint = __dd_pprint
+__dd_module_pprint.pp = lambda object, *args, **options: __dd_pprint(
+    object, *args, **{'sort_dicts': False, **options}
+)
+__dd_module_pprint.pformat = __dd_pformat
 
 __dd_module_stat = __dd_Module()
 __dd_module_stat.S_ISDIR = lambda mode: mode & 0o170000 == 0o040000
@@ -356,95 +457,4 @@ class __dd_Suppress:
 
 __dd_module_contextlib = __dd_Module()
 __dd_module_contextlib.suppress = __dd_Suppress
-
-
-def __dd_padded(text, width):
-    if not width:
-        return text
-    return text.ljust(int(width[1:])) if width[0] == '-' else text.rjust(int(width))
-
-
-class __dd_Logger:
-    def __init__(self, name='root'):
-        self.name = name
-        self.level = 30
-
-    def log(self, level, message, *args, **options):
-        if level < __dd_module_logging.level:
-            return None
-        text = str(message) % args if args else str(message)
-        names = {10: 'DEBUG', 20: 'INFO', 30: 'WARNING', 40: 'ERROR', 50: 'CRITICAL'}
-        settings = __dd_module_logging.settings
-        now = __dd_datetime.datetime.now()
-        date = settings.get('datefmt')
-        shown = now.strftime(date) if date else now.strftime('%Y-%m-%d %H:%M:%S,000')
-        values = {
-            'levelname': names.get(level, 'Level ' + str(level)), 'name': self.name,
-            'message': text, 'asctime': shown, 'levelno': level, 'lineno': 0,
-            'filename': 'program.py', 'module': 'program', 'funcName': '<module>',
-        }
-        pattern = settings.get('format') or '%(levelname)s:%(name)s:%(message)s'
-        if settings.get('style') == '{':
-            line = pattern.format(**values)
-        else:
-            line = __dd_substitute(
-                __dd_re.compile('%\\(([a-zA-Z]+)\\)(-?[0-9]*)[sd]'),
-                lambda found: __dd_padded(str(values.get(found.group(1), '')), found.group(2)),
-                pattern, 0,
-            )
-        name = settings.get('filename')
-        if name is None:
-            print(line)
-        else:
-            with open(name, 'a') as file:
-                file.write(line + chr(10))
-        return None
-
-    def debug(self, message, *args, **options):
-        self.log(10, message, *args)
-
-    def info(self, message, *args, **options):
-        self.log(20, message, *args)
-
-    def warning(self, message, *args, **options):
-        self.log(30, message, *args)
-
-    def error(self, message, *args, **options):
-        self.log(40, message, *args)
-
-    def exception(self, message, *args, **options):
-        self.log(40, message, *args)
-
-    def critical(self, message, *args, **options):
-        self.log(50, message, *args)
-
-    def setLevel(self, level):
-        __dd_module_logging.level = level
-
-    def addHandler(self, handler):
-        return None
-
-
-__dd_module_logging = __dd_Logger()
-__dd_module_logging.DEBUG = 10
-__dd_module_logging.INFO = 20
-__dd_module_logging.WARNING = 30
-__dd_module_logging.ERROR = 40
-__dd_module_logging.CRITICAL = 50
-
-
-__dd_module_logging.settings = {}
-
-
-def __dd_basic_config(**options):
-    __dd_module_logging.settings = options
-    if options.get('filename') is not None and options.get('filemode') == 'w':
-        __dd_Path(options['filename']).write_text('')
-    level = options.get('level')
-    if level is not None:
-        __dd_module_logging.level = level
-
-
-__dd_module_logging.basicConfig = __dd_basic_config
-__dd_module_logging.getLogger = lambda name='root': __dd_Logger(name)
 """

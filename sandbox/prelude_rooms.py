@@ -8,7 +8,11 @@ from __future__ import annotations
 import re
 
 from sandbox.prelude_archives import ARCHIVES_PRELUDE
+from sandbox.prelude_arguments import ARGUMENTS_PRELUDE
+from sandbox.prelude_bases import BASES_PRELUDE
 from sandbox.prelude_formats import FORMATS_PRELUDE
+from sandbox.prelude_library import LIBRARY_PRELUDE
+from sandbox.prelude_logging import LOGGING_PRELUDE
 from sandbox.prelude_texts import TEXTS_PRELUDE
 from sandbox.prelude_xml import XML_PRELUDE
 
@@ -26,13 +30,28 @@ ROOM_MODULES = frozenset(
         "email.utils",
         "sqlite3",
         "fractions",
+        "argparse",
+        "logging",
+        "html.parser",
+        "concurrent.futures",
+        "email.message",
+        "codecs",
     ]
 )
 _NAME = re.compile(r"__dd_\w+")
 _DEFINED = re.compile(r"^(?:def |class )?(__dd_\w+)", re.MULTILINE)
 _ROOMS = tuple(
     (text, frozenset(_DEFINED.findall(text)))
-    for text in (ARCHIVES_PRELUDE, XML_PRELUDE, TEXTS_PRELUDE, FORMATS_PRELUDE)
+    for text in (
+        ARCHIVES_PRELUDE,
+        XML_PRELUDE,
+        TEXTS_PRELUDE,
+        FORMATS_PRELUDE,
+        ARGUMENTS_PRELUDE,
+        LOGGING_PRELUDE,
+        BASES_PRELUDE,
+        LIBRARY_PRELUDE,
+    )
 )
 
 

@@ -37,7 +37,7 @@ from sandbox.host_archives import HostArchives
 from sandbox.host_files import HostFiles, HostPaths
 from sandbox.host_formats import HostFormats
 from sandbox.host_functions import HostFunctions
-from sandbox.host_modules import PURE_FUNCTIONS
+from sandbox.host_modules import HELPER_FUNCTIONS, PURE_FUNCTIONS
 from sandbox.host_shutil import HostShutil
 from sandbox.host_streams import HostStreams
 from sandbox.host_temporary import HostTemporary
@@ -337,7 +337,7 @@ class _Run:
 
     def _planned(self, name: str, args: Sequence[object], kwargs: Mapping[str, object]) -> Answer:
         """What a call would do; raises `NameError` for a function that does not exist."""
-        function = PURE_FUNCTIONS.get(name)
+        function = PURE_FUNCTIONS.get(name) or HELPER_FUNCTIONS.get(name)
         if function is not None:
             return Answer(do=lambda: function(*args, **kwargs))
         for room in self._rooms:

@@ -49,6 +49,7 @@ def main(script: str, answer: str) -> None:
     os.scandir = lambda path=".": _Sorted(path)  # type: ignore[assignment]
     tree = ast.parse(Path(script).read_text(encoding="utf-8"))
     last = tree.body[-1]
+    sys.argv = [script]
     names: dict[str, object] = {"__name__": "__main__", "__file__": script}
     if isinstance(last, ast.Expr) and not _is_by_product(last.value):
         tree.body[-1] = ast.copy_location(

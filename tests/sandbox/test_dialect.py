@@ -431,11 +431,11 @@ REFUSED: dict[str, tuple[str, str]] = {
     "os.system": ("import os\nos.system('ls')\n", "Commands"),
     "requests": ("import requests\n", "no network"),
     "input": ("name = input('?')\n", "Nobody"),
-    "an endless generator": ("def f():\n    while True:\n        yield 1\n", "list"),
+    "an endless generator": ("def f(x):\n    while True:\n        yield next(x)\n", "list"),
     "a generator with effects": ("def f():\n    print(1)\n    yield 1\n", "list"),
     "a value sent into a generator": ("def f():\n    x = yield 1\n    return x\n", "list"),
     "a name used after del": ("x = 1\ndel x\nprint(x)\n", "Leave the del out"),
-    "a base class from elsewhere": ("class A(dict):\n    pass\n", "without a base"),
+    "a base class from elsewhere": ("class A(int):\n    pass\n", "without a base"),
     "a link": ("from pathlib import Path\nPath('a').symlink_to('b')\n", "copy"),
 }
 
