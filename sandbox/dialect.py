@@ -28,6 +28,7 @@ from sandbox.dialect_statements import bridge_statements
 from sandbox.dialect_suffixes import bridge_suffixes
 from sandbox.dialect_times import bridge_times
 from sandbox.dialect_tools import bridge_tools
+from sandbox.dialect_zones import bridge_zones
 from sandbox.edits import OverlappingEditsError, PositionMap, apply_edits
 from sandbox.errors import Fault, ProgramFaultError
 from sandbox.tools import ToolSet
@@ -55,6 +56,7 @@ def bridge(text: str, tree: ast.Module, tools: ToolSet) -> Bridged:
     bridge_decorators(rewriting)
     bridge_statements(rewriting)
     bridge_suffixes(rewriting)
+    bridge_zones(rewriting)
     bridge_times(rewriting)
     bridge_methods(rewriting)
     bridge_getattr(rewriting)

@@ -11,6 +11,7 @@ import ast
 import re
 
 from sandbox.dialect_context import Rewriting
+from sandbox.dialect_exceptions import handled_name
 from sandbox.dialect_files import (
     Files,
     bridge_arguments,
@@ -47,6 +48,7 @@ _ABSTRACT = {
     "List": "list",
     "Tuple": "tuple",
 }
+_TRACES = {"traceback.print_exc": "__dd_trace_print", "traceback.format_exc": "__dd_trace"}
 _CODED = {"encode": "__dd_encoded", "decode": "__dd_decoded"}
 _ENCODINGS = frozenset({"utf-8", "utf8", "ascii"})
 _CSV_WRITERS = {"csv.writer": "__dd_csv_writer", "csv.DictWriter": "__dd_csv_dict_writer"}
@@ -238,26 +240,41 @@ def _bridge_call(rewriting: Rewriting, call: ast.Call, files: Files, *, paths: b
     refuse_call(rewriting, call, dotted)
     if dotted == "re.sub" and not _may_be_callback(call.args[1:2], call.keywords):
         return
+    if dotted in _TRACES:
+        name = _TRACES[dotted]
+        error = handled_name(rewriting, call) or "None"
+        rewriting.replace(rewriting.start(call), rewriting.end(call), f"{name}({error})")
+        return
     if dotted in ("isinstance", "issubclass") and len(call.args) == 2:
         _bridge_abstract(rewriting, call.args[1])
-    if dotted in VERBOSE_FUNCTIONS and _is_verbose(rewriting):
-        rewriting.function_to_name(call, VERBOSE_FUNCTIONS[dotted])
-    elif dotted in _CSV_WRITERS and any(k.arg == "dialect" for k in call.keywords):
-        rewriting.function_to_name(call, _CSV_WRITERS[dotted])
-    elif dotted in ("json.load", "json.loads") and call.keywords:
-        rewriting.function_to_name(call, f"__dd_json_{dotted[5:]}")
-    elif dotted in REPLACED_FUNCTIONS:
-        rewriting.function_to_name(call, REPLACED_FUNCTIONS[dotted])
+    name = _stand_in(rewriting, call, dotted)
+    if name:
+        rewriting.function_to_name(call, name)
     elif isinstance(call.func, ast.Name) and dotted is not None:
         _bridge_builtin(rewriting, call, dotted, files, paths=paths)
     elif isinstance(call.func, ast.Attribute) and call.func.attr not in rewriting.methods:
         _bridge_method(rewriting, call, call.func, paths=paths)
 
 
+def _stand_in(rewriting: Rewriting, call: ast.Call, dotted: str | None) -> str:
+    """The name of what is called instead of a function of the library; empty for none."""
+    if dotted is None:
+        return ""
+    if dotted in VERBOSE_FUNCTIONS and _is_verbose(rewriting):
+        return VERBOSE_FUNCTIONS[dotted]
+    if dotted in _CSV_WRITERS and any(k.arg == "dialect" for k in call.keywords):
+        return _CSV_WRITERS[dotted]
+    if dotted in ("json.load", "json.loads") and call.keywords:
+        return f"__dd_json_{dotted[5:]}"
+    return REPLACED_FUNCTIONS.get(dotted, "")
+
+
 def _bridge_builtin(
     rewriting: Rewriting, call: ast.Call, name: str, files: Files, *, paths: bool
 ) -> None:
-    if name == "object" and not call.args:
+    if name in ("sum", "round") and _is_inexact(call):
+        rewriting.function_to_name(call, f"__dd_{name}")
+    elif name == "object" and not call.args:
         rewriting.function_to_name(call, "__dd_Sentinel")
     elif name == "reversed" and "__reversed__" in rewriting.methods:
         rewriting.function_to_name(call, "__dd_reversed")
@@ -347,6 +364,23 @@ def _bridge_abstract(rewriting: Rewriting, kinds: ast.expr) -> None:
             _, _, name = (rewriting.dotted(node) or "").rpartition(".")
             if name in _ABSTRACT and rewriting.dotted(node) != name:
                 rewriting.replace(rewriting.start(node), rewriting.end(node), _ABSTRACT[name])
+
+
+def _is_inexact(call: ast.Call) -> bool:
+    """Whether a sum or a rounding may be of floats, in which the interpreter differs."""
+    match call:
+        case ast.Call(func=ast.Name(id="round"), args=[_, _]):
+            return True
+        case ast.Call(
+            func=ast.Name(id="sum"), args=[ast.GeneratorExp(elt=elt) | ast.ListComp(elt=elt), *_]
+        ):
+            return not isinstance(elt, ast.Constant | ast.Compare) and not (
+                isinstance(elt, ast.Call)
+                and isinstance(elt.func, ast.Name)
+                and elt.func.id in ("len", "int")
+            )
+        case _:
+            return isinstance(call.func, ast.Name) and call.func.id == "sum" and bool(call.args)
 
 
 def _is_known_encoding(node: ast.expr) -> bool:

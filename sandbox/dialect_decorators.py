@@ -31,6 +31,7 @@ def bridge_decorators(rewriting: Rewriting) -> None:
     properties: set[str] = set()
     statics: set[str] = set()
     _bridge_setters(rewriting)
+    properties |= _bridge_others(rewriting)
     asked = ambiguous_properties(rewriting)
     for node, method, kind in _decorated(rewriting):
         _remove_decorator(rewriting, method)
@@ -70,12 +71,39 @@ def _decorated(rewriting: Rewriting) -> Iterator[tuple[ast.ClassDef, Function, s
                 yield node, method, others[0] if others else "abstractmethod"
 
 
+def _bridge_others(rewriting: Rewriting) -> set[str]:
+    """Methods with any other decorator: called on the method once the class has it. Gives the names
+    of cached properties, which become methods that remember.
+    """
+    cached: set[str] = set()
+    for node in rewriting.nodes:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for method in node.body:
+            if not isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            kinds = [_kind(item) for item in method.decorator_list]
+            if not kinds or any(kind in _KINDS or kind in ("setter", "deleter") for kind in kinds):
+                continue
+            if kinds == ["cached_property"]:
+                made = f"__dd_kept({method.name}, {method.name!r})"
+                cached.add(method.name)
+            else:
+                opened = [f"{rewriting.segment(item)}(" for item in method.decorator_list]
+                made = f"__dd_method({''.join(opened)}{method.name}{')' * len(opened)})"
+            _remove_decorator(rewriting, method)
+            indent = " " * method.col_offset
+            end = rewriting.end(method.body[-1])
+            rewriting.closing(end, f"\n{indent}{method.name} = {made}")
+    return cached
+
+
 def _kind(decorator: ast.expr) -> str:
     match decorator:
         case ast.Name(id=kind) | ast.Attribute(attr=kind):
             return kind
         case _:
-            return ""
+            return "()"
 
 
 def property_names(rewriting: Rewriting) -> set[str]:

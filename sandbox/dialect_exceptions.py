@@ -43,7 +43,7 @@ def _bridge_causes(rewriting: Rewriting) -> None:
 
 def _bridge_raise(rewriting: Rewriting, node: ast.Raise) -> None:
     if node.exc is None:
-        name = _handled(rewriting, node)
+        name = handled_name(rewriting, node)
         if name is not None:
             rewriting.closing(rewriting.end(node), f" __dd_raise({name})")
         return
@@ -63,8 +63,8 @@ def _is_native(rewriting: Rewriting, raised: ast.expr) -> bool:
     return isinstance(getattr(builtins, func.id, None), type)
 
 
-def _handled(rewriting: Rewriting, node: ast.stmt) -> str | None:
-    """The name of the error that the handler around a bare `raise` has."""
+def handled_name(rewriting: Rewriting, node: ast.AST) -> str | None:
+    """The name of the error that is handled at `node`."""
     current = rewriting.parents.get(node)
     while current is not None:
         if isinstance(current, ast.ExceptHandler):

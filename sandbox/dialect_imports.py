@@ -80,6 +80,7 @@ _STAND_INS = {
     "functools.total_ordering": "__dd_type",
     "contextlib.contextmanager": "__dd_type",
     "json.JSONEncoder": "None",
+    "functools.cached_property": "__dd_type",
     "collections.UserDict": "None",
     "logging.Filter": "None",
 }

@@ -61,7 +61,6 @@ REFUSED_MODULES: dict[str, str] = {
     "dotenv": "Read the lines of the file yourself.",
     "tqdm": "Write the plain loop, without a progress bar.",
     "signal": "Leave it out.",
-    "zoneinfo": "Use datetime.timezone(timedelta(hours=...)) with the offset that holds.",
     "chardet": "Try open(path, encoding='utf-8') and then encoding='latin-1'.",
 }
 

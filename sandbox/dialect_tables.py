@@ -90,6 +90,7 @@ REPLACED_FUNCTIONS: dict[str, str] = {
     "csv.register_dialect": "__dd_csv_register",
     "shutil.ignore_patterns": "__dd_ignore_patterns",
     "shutil.copyfileobj": "__dd_copyfileobj",
+    "textwrap.indent": "__dd_indent",
     "shutil.disk_usage": "__dd_disk_usage",
 }
 
@@ -112,6 +113,7 @@ REPLACED_METHODS: dict[str, str] = {
     "is_integer": "__dd_is_integer",
     "timetuple": "__dd_timetuple",
     "to_bytes": "__dd_to_bytes",
+    "ctime": "__dd_ctime",
     "move_to_end": "__dd_move_to_end",
     "bit_length": "__dd_bit_length",
 }

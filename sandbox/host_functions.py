@@ -349,7 +349,8 @@ def _plain(value: object) -> object:
     if isinstance(value, MontyClassProxy):
         return _asdict(value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in cast("Sequence[object]", value)]
+        items = [_plain(item) for item in cast("Sequence[object]", value)]
+        return tuple(items) if isinstance(value, tuple) else items
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in cast("Mapping[object, object]", value).items()}
     return value

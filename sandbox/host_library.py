@@ -20,6 +20,7 @@ from email.message import EmailMessage
 from html.parser import HTMLParser
 from pathlib import PurePath, PurePosixPath
 from typing import Any, Literal, cast
+from zoneinfo import ZoneInfo
 
 _HTML_CHARS = 32 * 1024 * 1024
 _UNPACKED_BYTES = 64 * 1024 * 1024
@@ -123,6 +124,21 @@ def _encoding(name: str) -> str:
     return name
 
 
+def zone_offset(key: str, parts: Sequence[int], utc: bool, fold: int) -> tuple[int, str]:
+    """The seconds and the name that hold in a zone; `parts`: of a moment there, or in UTC."""
+    zone = ZoneInfo(key)
+    year, month, day, hour, minute, second, micro = parts
+    moment = dt.datetime(
+        year, month, day, hour, minute, second, micro, tzinfo=dt.UTC if utc else zone, fold=fold
+    ).astimezone(zone)
+    if not utc:
+        moment = moment.replace(
+            year=year, month=month, day=day, hour=hour, minute=minute, fold=fold
+        )
+    offset = moment.utcoffset() or dt.timedelta()
+    return int(offset.total_seconds()), moment.tzname() or key
+
+
 def calendar_dates(year: int, month: int, first: int) -> list[list[dt.date]]:
     """The weeks of a month."""
     return calendar.Calendar(first).monthdatescalendar(year, month)
@@ -184,6 +200,7 @@ LIBRARY_FUNCTIONS: dict[str, Callable[..., object]] = {
     "__dd_json_numbers": json_numbers,
     "__dd_text_bytes": text_bytes,
     "__dd_bytes_text": bytes_text,
+    "__dd_zone_offset": zone_offset,
     "__dd_html_events": html_events,
     "__dd_calendar_dates": calendar_dates,
     "__dd_calendar_text": calendar_text,

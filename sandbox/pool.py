@@ -11,7 +11,7 @@ import datetime as dt
 import os
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from sandbox.errors import SandboxUnavailableError
 from sandbox.host_modules import external_modules
 from sandbox.limits import Limits
 from sandbox.prelude import PRELUDE
+from sandbox.type_checker import TypeChecker
 
 # Leaving the process within milliseconds of the last call can abort it.
 _CLOSING_PAUSE_S = 0.05
@@ -45,6 +46,7 @@ class SandboxPool:
         self._limits = limits or Limits()
         self._monty: Monty | None = None
         self._warm: ReadySession | None = None
+        self._checker: TypeChecker | None = None
         self._warming: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -70,6 +72,9 @@ class SandboxPool:
             self._warming.join()
         with self._lock:
             warm, self._warm = self._warm, None
+            checker, self._checker = self._checker, None
+        if checker is not None:
+            checker.close()
         if warm is not None:
             _leave(warm.session)
         monty.__exit__(None, None, None)
@@ -92,6 +97,15 @@ class SandboxPool:
             yield ready
         finally:
             _leave(ready.session)
+
+    def type_report(self, text: str, stubs: str, helpers: Iterable[str]) -> str:
+        """What the type checker says of `text`, as `TypeChecker.report`; nothing is run."""
+        self.start()
+        with self._lock:
+            if self._checker is None and self._monty is not None:
+                self._checker = TypeChecker(self._monty)
+            checker = self._checker
+        return checker.report(text, stubs, helpers) if checker is not None else ""
 
     def _take(self, limits: Limits) -> ReadySession:
         if self._warming is not None:

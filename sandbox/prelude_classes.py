@@ -88,6 +88,19 @@ def __dd_formatted(value, spec=''):
     return value.__format__(spec) if hasattr(value, '__format__') else format(value, spec)
 
 
+def __dd_method(function):
+    return lambda *args, **options: function(*args, **options)
+
+
+def __dd_kept(function, name):
+    def kept(self):
+        known = '__dd_kept_' + name
+        if not hasattr(self, known):
+            object.__setattr__(self, known, function(self))
+        return getattr(self, known)
+    return kept
+
+
 def __dd_value(value, name, owner):
     return getattr(value, name) if hasattr(value, name) else getattr(owner, name)
 

@@ -161,6 +161,68 @@ class __dd_Again:
         return self.items[self.at - 1]
 
 
+def __dd_ctime(value):
+    hours = '00:00:00'
+    if hasattr(value, 'hour'):
+        hours = value.strftime('%H:%M:%S')
+    return value.strftime('%a %b ') + str(value.day).rjust(2) + ' ' + hours + value.strftime(' %Y')
+
+
+def __dd_indent(text, prefix, predicate=None):
+    found = []
+    for line in text.splitlines(True):
+        wanted = predicate(line) if predicate is not None else line.strip()
+        found.append(prefix + line if wanted else line)
+    return ''.join(found)
+
+
+def __dd_same_files(f1, f2, shallow=True):
+    one, two = __dd_os.stat(f1), __dd_os.stat(f2)
+    if one.st_size != two.st_size:
+        return False
+    if shallow and one.st_mtime == two.st_mtime:
+        return True
+    with open(f1, 'rb') as first, open(f2, 'rb') as second:
+        while True:
+            piece = first.read(65536)
+            if piece != second.read(65536):
+                return False
+            if not piece:
+                return True
+
+
+def __dd_same_names(a, b, common, shallow=True):
+    found = ([], [], [])
+    for name in common:
+        try:
+            same = __dd_same_files(__dd_os.path.join(a, name), __dd_os.path.join(b, name), shallow)
+            found[0 if same else 1].append(name)
+        except OSError:
+            found[2].append(name)
+    return found
+
+
+__dd_module_filecmp = __dd_Module()
+__dd_module_filecmp.cmp = __dd_same_files
+__dd_module_filecmp.cmpfiles = __dd_same_names
+
+
+def __dd_trace(error):
+    if error is None:
+        return 'NoneType: None' + chr(10)
+    shown = __dd_name(type(error)) + ': ' + str(error)
+    return 'Traceback (most recent call last):' + chr(10) + shown + chr(10)
+
+
+def __dd_trace_print(error):
+    print(__dd_trace(error), end='')
+
+
+__dd_module_traceback = __dd_Module()
+__dd_module_traceback.print_exception = lambda error, *args, **options: __dd_trace_print(error)
+__dd_module_traceback.format_exception = lambda error, *args, **options: [__dd_trace(error)]
+
+
 def __dd_disk_usage(path):
     return __dd_Usage(*__dd_disk_sizes(path))
 

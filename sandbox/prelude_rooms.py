@@ -15,6 +15,7 @@ from sandbox.prelude_library import LIBRARY_PRELUDE
 from sandbox.prelude_logging import LOGGING_PRELUDE
 from sandbox.prelude_texts import TEXTS_PRELUDE
 from sandbox.prelude_xml import XML_PRELUDE
+from sandbox.prelude_zones import ZONES_PRELUDE
 
 ROOM_MODULES = frozenset(
     [
@@ -36,6 +37,9 @@ ROOM_MODULES = frozenset(
         "concurrent.futures",
         "email.message",
         "codecs",
+        "zoneinfo",
+        "traceback",
+        "filecmp",
     ]
 )
 _NAME = re.compile(r"__dd_\w+")
@@ -51,6 +55,7 @@ _ROOMS = tuple(
         LOGGING_PRELUDE,
         BASES_PRELUDE,
         LIBRARY_PRELUDE,
+        ZONES_PRELUDE,
     )
 )
 

@@ -6,6 +6,34 @@ In the interpreter's own Python. Pure; any thread.
 from __future__ import annotations
 
 VALUES_PRELUDE = """
+def __dd_sum(iterable, /, start=0):
+    items = list(iterable)
+    total = sum(items, start)
+    if not isinstance(total, float):
+        return total
+    total = start
+    lost = 0.0
+    for item in items:
+        if isinstance(item, float) and isinstance(total, float):
+            new = total + item
+            if abs(total) >= abs(item):
+                lost += (total - new) + item
+            else:
+                lost += (item - new) + total
+            total = new
+        else:
+            total = total + item
+    return total + lost if lost and __dd_math.isfinite(lost) else total
+
+
+def __dd_round(number, ndigits=None):
+    if isinstance(number, float) and ndigits is not None and 0 <= ndigits < 20:
+        if not __dd_math.isfinite(number):
+            return number
+        return float('{:.{}f}'.format(number, ndigits))
+    return round(number, ndigits)
+
+
 def __dd_place(found, what, name, names):
     number = names.index(name) + 1 if isinstance(name, str) else name
     span = found.span(number)

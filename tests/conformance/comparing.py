@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.blobs import BlobStore
+from sandbox.builtin_tools import builtin_tools
+from sandbox.check import check
 from sandbox.commit import commit
 from sandbox.errors import ProgramFaultError
 from sandbox.outcome import StopToken
@@ -78,6 +80,7 @@ def in_drydock(source: str, scratch: Path, pool: SandboxPool) -> Result:
     stage.push()
     try:
         program = prepare(source)
+        check(program, builtin_tools(), pool)
     except ProgramFaultError as error:
         return Result(tree={}, printed="", answer="", fault=f"refused: {error}")
     outcome = Runner(pool, LIMITS).run(
