@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -42,9 +42,12 @@ class Finding:
     certain: bool = False
 
 
-def check(program: Program, tools: ToolSet, pool: SandboxPool) -> tuple[Finding, ...]:
+def check(
+    program: Program, tools: ToolSet, pool: SandboxPool, known: Iterable[str] = ()
+) -> tuple[Finding, ...]:
     """What is wrong with a program, in the order of its lines; nothing when it cannot be told.
 
+    `known`: names that the interpreter has from earlier programs.
     Raises `ProgramFaultError` with one line for each finding that is certain to fail.
     """
     try:
@@ -52,11 +55,11 @@ def check(program: Program, tools: ToolSet, pool: SandboxPool) -> tuple[Finding,
     except (SyntaxError, ValueError, RecursionError):
         return ()
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    helpers = frozenset(name for name in names if name.startswith("__dd_"))
+    helpers = {name for name in names if name.startswith("__dd_")} | set(known)
     text = _FUTURE.sub("pass", program.repaired)
     report = pool.type_report(text, stubs_for(tools), helpers)
     findings = sorted(
-        {*_of_tools(tree, program, tools), *_of_report(tree, program, report, tools)},
+        {*_of_tools(tree, program, tools), *_of_report(tree, program, report, tools, helpers)},
         key=lambda finding: (finding.line, finding.message),
     )
     last = _last_report(tree, program)
@@ -131,7 +134,7 @@ def _problem(tool: Tool, call: ast.Call) -> str:
 
 
 def _of_report(
-    tree: ast.Module, program: Program, report: str, tools: ToolSet
+    tree: ast.Module, program: Program, report: str, tools: ToolSet, helpers: set[str]
 ) -> Iterator[Finding]:
     certainty: Certainty | None = None
     bound: set[str] = set()
@@ -141,9 +144,9 @@ def _of_report(
             certainty, bound = Certainty(tree), bound_names(tree)
         if rule == _NAME_RULE:
             name = message.split("`")[1] if "`" in message else ""
-            if name in dir(builtins) or name in tools or name.startswith("__dd_"):
+            if name in dir(builtins) or name in tools or name in helpers:
                 continue
-            certain = name not in bound and _is_certain_name(certainty, line, name)
+            certain = not bound & {name, "*"} and _is_certain_name(certainty, line, name)
             hint = _near_name(name, bound, tools) if certain else ""
             message = f"name {name!r} is not defined"
         else:

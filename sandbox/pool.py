@@ -40,9 +40,12 @@ class ReadySession:
 
 
 class SandboxPool:
-    """Gives out fresh sessions. `limits`: what the warm session is made for."""
+    """Gives out fresh sessions. `limits`: what the warm session is made for; `stubs`: of the tools,
+    for a checker that is warm as well.
+    """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, *, stubs: str = "") -> None:
+        self._stubs = stubs
         self._limits = limits or Limits()
         self._monty: Monty | None = None
         self._warm: ReadySession | None = None
@@ -101,11 +104,15 @@ class SandboxPool:
     def type_report(self, text: str, stubs: str, helpers: Iterable[str]) -> str:
         """What the type checker says of `text`, as `TypeChecker.report`; nothing is run."""
         self.start()
+        return self._checker_of().report(text, stubs, helpers)
+
+    def _checker_of(self) -> TypeChecker:
         with self._lock:
-            if self._checker is None and self._monty is not None:
+            if self._monty is None:
+                raise SandboxUnavailableError("The sandbox is closed.")
+            if self._checker is None:
                 self._checker = TypeChecker(self._monty)
-            checker = self._checker
-        return checker.report(text, stubs, helpers) if checker is not None else ""
+            return self._checker
 
     def _take(self, limits: Limits) -> ReadySession:
         if self._warming is not None:
@@ -142,10 +149,13 @@ class SandboxPool:
         except Exception:  # The next program's own start reports what is wrong.
             return
         with self._lock:
+            first = self._checker is None and bool(self._stubs)
             if self._warm is None:
                 self._warm, ready = ready, None
         if ready is not None:
             _leave(ready.session)
+        if first:
+            self._checker_of().report("pass", self._stubs, ())
 
     def _prepare(self, limits: Limits) -> ReadySession:
         monty = self._monty

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ from pydantic_monty import (
 
 from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import Evidence
+from sandbox.check import Finding, check
 from sandbox.dialect_suffixes import ENDING
 from sandbox.doubts import misread_tables, own_files_read
 from sandbox.effects import Span
@@ -87,6 +88,13 @@ class Runner:
         self._pool = pool
         self._limits = limits
         self._tools = tools or builtin_tools()
+
+    def check(self, program: Program, known: Iterable[str] = ()) -> tuple[Finding, ...]:
+        """What looks wrong with `program`; `known`: names that the session has from before.
+
+        Blocks. Raises `ProgramFaultError` for what is certain to fail; nothing is run.
+        """
+        return check(program, self._tools, self._pool, known)
 
     def run(
         self,

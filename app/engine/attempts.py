@@ -97,6 +97,7 @@ class Attempts:
             return self.failed(record, _again(self.last_fault))
         try:
             program = prepare(source)
+            await self.on_worker(lambda: self._runner.check(program))
         except ProgramFaultError as error:
             return self.failed(record, error.fault)
         record = replace(record, bridged=program.repaired, notes=program.notes)

@@ -45,7 +45,9 @@ from app.store.records import (
 )
 from models.errors import ModelError
 from sandbox.blobs import BlobStore
+from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import ChangeSet
+from sandbox.check import stubs_for
 from sandbox.errors import SandboxError, SandboxUnavailableError
 from sandbox.grant_budgets import word_of
 from sandbox.grants import NO_GRANTS, Grants
@@ -82,7 +84,8 @@ class TurnDesk:
         self._settings = settings
         self._secrets = secrets
         self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
-        self._pool = SandboxPool(settings().sandbox.limits())  # so that programs start warm
+        limits, stubs = settings().sandbox.limits(), stubs_for(builtin_tools())
+        self._pool = SandboxPool(limits, stubs=stubs)  # so that programs start warm
         self.decisions = Decisions(
             paths=paths,
             store=store,
