@@ -62,6 +62,11 @@ class Paths:
         return self.home / "undo"
 
     @property
+    def artifacts(self) -> Path:
+        """Results that stay out of conversations, and the key of their handles."""
+        return self.home / "artifacts"
+
+    @property
     def logs(self) -> Path:
         """Log files."""
         return self.home / "logs"

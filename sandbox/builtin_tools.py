@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from sandbox.artifact_tools import ARTIFACT_TOOLS
 from sandbox.document_process import DOCUMENT_TOOLS
 from sandbox.find_text import FIND_TOOLS
 from sandbox.images import IMAGE_TOOLS
@@ -34,6 +35,7 @@ def builtin_tools() -> ToolSet:
             *FIND_TOOLS,
             *DOCUMENT_TOOLS,
             *IMAGE_TOOLS,
+            *ARTIFACT_TOOLS,
             *WEB_TOOLS,
             tool(
                 search_tools,

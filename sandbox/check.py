@@ -108,6 +108,9 @@ def _fault(found: list[Finding]) -> Fault:
 def _of_tools(tree: ast.Module, program: Program, tools: ToolSet) -> Iterator[Finding]:
     """Certain calls of tools with arguments that cannot be bound, or constants of a wrong type."""
     bound = bound_names(tree)
+    called = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - bound
+    if not any(name.removeprefix(LATER) in tools for name in called):
+        return
     for node in Certainty(tree).nodes:
         match node:
             case ast.Call(func=ast.Name(id=name)) if name not in bound:

@@ -16,7 +16,7 @@ _LISTINGS = frozenset({"iterdir", "glob", "rglob"})
 
 def bridge_listings(rewriting: Rewriting) -> None:
     """Make a list of each listing where one is needed."""
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if (
                 attr in _LISTINGS

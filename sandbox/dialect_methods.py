@@ -26,12 +26,12 @@ def bridge_methods(rewriting: Rewriting) -> None:
         *rewriting.methods,
         *(
             node.attr
-            for node in ast.walk(rewriting.tree)
+            for node in rewriting.nodes
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
         ),
         *_field_names(rewriting.tree),
     }
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Load()) if (
                 attr in _METHODS and attr not in own and name in rewriting.bound

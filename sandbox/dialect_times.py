@@ -24,7 +24,7 @@ _DATE_FUNCTIONS = frozenset(
 def bridge_times(rewriting: Rewriting) -> None:
     """Give the datetimes in such comparisons as seconds."""
     values = _single_values(rewriting.tree)
-    for node in ast.walk(rewriting.tree):
+    for node in rewriting.nodes:
         if not isinstance(node, ast.Compare):
             continue
         if not all(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from sandbox.artifacts import Artifact
 from sandbox.effects import Effect, EffectKind
 from sandbox.errors import Fault
 
@@ -50,6 +51,7 @@ class Outcome:
     `fault`: what was wrong, when `status` is error; `effects`: done, in order (writes to one file
     in a row are one effect); `notes`: remarks for the model, e.g. a pattern that matched nothing;
     `doubts`: reasons to think that it worked on misread data, one sentence each;
+    `kept`: results that stay out of the context; `looks`: pictures that the model is to see;
     `interpreter_s`: seconds that the interpreter computed; `wall_s`: seconds in all.
     """
 
@@ -64,6 +66,8 @@ class Outcome:
     wall_s: float
     file_calls: int
     tool_calls: int
+    kept: tuple[Artifact, ...] = ()
+    looks: tuple[Artifact, ...] = ()
 
 
 class StopToken:

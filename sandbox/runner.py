@@ -23,6 +23,7 @@ from pydantic_monty import (
     SourceRange,
 )
 
+from sandbox.artifacts import Artifacts
 from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import Evidence
 from sandbox.check import Finding, check
@@ -82,9 +83,17 @@ class _LimitReachedError(Exception):
 
 
 class Runner:
-    """Runs programs, each in a fresh session of the pool."""
+    """Runs programs, each in a fresh session of the pool. `artifacts`: where results are kept."""
 
-    def __init__(self, pool: SandboxPool, limits: Limits, tools: ToolSet | None = None) -> None:
+    def __init__(
+        self,
+        pool: SandboxPool,
+        limits: Limits,
+        tools: ToolSet | None = None,
+        *,
+        artifacts: Artifacts | None = None,
+    ) -> None:
+        self.artifacts = artifacts
         self._pool = pool
         self._limits = limits
         self._tools = tools or builtin_tools()
@@ -108,8 +117,10 @@ class Runner:
         stop: StopToken,
         grants: Grants = NO_GRANTS,
         secrets: Secrets = NO_SECRETS,
+        sees: bool = False,
     ) -> Outcome:
-        """Run `program` to its end; blocks. `grants`: the hosts that the person named.
+        """Run `program` to its end; blocks. `grants`: the hosts that the person named; `sees`:
+        whether the model is shown pictures.
 
         Raises `SandboxUnavailableError` when the interpreter cannot be started or its worker is
         lost for another reason than `stop`; the next run gets a fresh worker.
@@ -126,6 +137,8 @@ class Runner:
                 tools=self._tools,
                 grants=grants,
                 secrets=secrets,
+                artifacts=self.artifacts,
+                sees=sees,
             )
             stop.attach(lambda: _kill(ready.pid))
             try:
@@ -162,6 +175,8 @@ class _Run:
         tools: ToolSet,
         grants: Grants,
         secrets: Secrets,
+        artifacts: Artifacts | None,
+        sees: bool,
     ) -> None:
         self._program = program
         self._session = ready.session
@@ -175,17 +190,17 @@ class _Run:
         self._functions = HostFunctions(self._paths, files, self._streams)
         self._archives, self._formats = HostArchives(self._paths), HostFormats(self._paths)
         self._temporary = HostTemporary(self._paths)
-        self._tools = ToolCalls(
-            ToolRun(
-                paths=self._paths,
-                grants=grants,
-                judge=gate.judge,
-                stopped=lambda: stop.stopped,
-                tools=tools,
-                secrets=secrets,
-            ),
-            ready.limits,
+        self._tool_run = ToolRun(
+            paths=self._paths,
+            grants=grants,
+            judge=gate.judge,
+            stopped=lambda: stop.stopped,
+            tools=tools,
+            secrets=secrets,
+            artifacts=artifacts,
+            sees=sees,
         )
+        self._tools = ToolCalls(self._tool_run, ready.limits)
         self._rooms = (
             files,
             self._functions,
@@ -257,6 +272,8 @@ class _Run:
             wall_s=time.perf_counter() - started,
             file_calls=self._file_calls,
             tool_calls=self._tools.count,
+            kept=tuple(self._tool_run.kept),
+            looks=tuple(self._tool_run.looks),
         )
 
     def _drive(self) -> str | None:

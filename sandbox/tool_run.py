@@ -7,10 +7,11 @@ not judge or do calls. Thread: the runner's; `judge` is also called from the net
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sandbox.artifacts import Artifact, Artifacts
 from sandbox.effects import Effect
 from sandbox.grants import Grants
 from sandbox.host_files import HostPaths
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class ToolRun:
-    """One run, as tools see it. `stopped`: whether the person stopped it."""
+    """One run, as tools see it.
+
+    `stopped`: whether the person stopped it; `artifacts`: where results are kept; `sees`: whether
+    the model is shown pictures; `kept`, `looks`: what the program kept and what it looked at.
+    """
 
     paths: HostPaths
     grants: Grants
@@ -32,6 +37,17 @@ class ToolRun:
     stopped: Callable[[], bool]
     tools: ToolSet
     secrets: Secrets = NO_SECRETS
+    artifacts: Artifacts | None = None
+    sees: bool = False
+    kept: list[Artifact] = field(default_factory=list["Artifact"])
+    looks: list[Artifact] = field(default_factory=list["Artifact"])
+
+    @property
+    def results(self) -> Artifacts:
+        """Where results are kept; raises `OSError` where nothing is."""
+        if self.artifacts is None:
+            raise OSError(30, "Results are not kept here", "")
+        return self.artifacts
 
     def read(self, path: str) -> tuple[Effect, Callable[[], bytes]]:
         """The effect of reading a file whole, and the reading; `path`: absolute.

@@ -64,7 +64,8 @@ class Attempts:
 
     `outcome`: of the latest program that worked; `faults` counts programs that failed, `last_fault`
     is the latest of theirs; `doubts`: whether a program that seems to have done nothing counts as
-    failed while tries are left; `stage`: set before the first program runs.
+    failed while tries are left; `sees`: whether the model is shown pictures; `stage`: set before
+    the first program runs.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Attempts:
         self.outcome: Outcome | None = None
         self.last_fault: Fault | None = None
         self.doubts = False
+        self.sees = False
         self._plan = plan
         self._live = live
         self._runner = runner
@@ -143,6 +145,7 @@ class Attempts:
                     stop=self.stop_token,
                     grants=self._plan.grants,
                     secrets=self._plan.secrets,
+                    sees=self.sees,
                 )
                 outcome = self._doubted(outcome, program.source, stage)
                 kept = outcome.status == "ok"

@@ -44,6 +44,7 @@ from app.store.records import (
     Usage,
 )
 from models.errors import ModelError
+from sandbox.artifacts import Artifacts
 from sandbox.blobs import BlobStore
 from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import ChangeSet
@@ -186,7 +187,9 @@ class TurnDesk:
                 secrets=self._secrets.for_turn(turn.turn_id),
             ),
             LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
-            runner=Runner(self._pool, settings.sandbox.limits()),
+            runner=Runner(
+                self._pool, settings.sandbox.limits(), artifacts=Artifacts(self._paths.artifacts)
+            ),
             worker=self._worker,
         )
         self._journal.add(turn.turn_id, "started", model=turn.model_id)

@@ -20,6 +20,7 @@ from app.engine.listing import list_folders
 from app.engine.live_record import LiveRecord
 from app.engine.reply import text_of
 from app.store.records import TurnRecord, Usage
+from sandbox.artifacts import excerpt, is_long
 from sandbox.changeset import ChangeSet
 from sandbox.errors import Fault
 from sandbox.grants import Grants
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 _LISTING_SHARE = 0.2
 _LISTING_TOKENS = 640
-_PRINTED_TO_MODEL_CHARS = 4_000
 _LINE_CHARS = 120
 _WRITE_ANEW = frozenset({"SyntaxError", "IndexError"})
 """Faults of programs that a model only repeats when it sees them."""
@@ -57,6 +57,7 @@ class LiveTurn:
         self._plan = plan
         self._live = live
         self._attempts = Attempts(plan, live, runner=runner, worker=worker)
+        self._artifacts = runner.artifacts
         self._final_text = ""
         self._nudged = False
         self._looped = False
@@ -131,6 +132,7 @@ class LiveTurn:
             ready.model, instructions=context.instructions, retries=self._plan.tries + 1
         )
         self._add_tools(agent, ready)
+        self._attempts.sees = ready.sees
         self._attempts.doubts = ready.one_program
         settings = ModelSettings(
             max_tokens=self._plan.reply_tokens, temperature=self._plan.temperature
@@ -156,7 +158,7 @@ class LiveTurn:
         from pydantic_ai import ModelRetry
 
         @agent.tool_plain
-        async def run_code(source: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
+        async def run_code(source: str) -> Any:  # pyright: ignore[reportUnusedFunction]  # registered
             """Run one Python program over the person's folders and return what it printed.
 
             Args:
@@ -164,7 +166,8 @@ class LiveTurn:
             """
             fault = await self._attempts.try_program(source)
             if fault is None:
-                return self._result_text()
+                text, pictures = self._result_text(), self._pictures()
+                return _with_pictures(text, pictures) if pictures else text
             if self._attempts.spent:
                 raise TriesSpentError
             raise ModelRetry(self._told(fault, ready.prompt))
@@ -255,11 +258,26 @@ class LiveTurn:
 
     def _result_text(self) -> str:
         answer = self._answer() or "The program ran and printed nothing."
-        if len(answer) <= _PRINTED_TO_MODEL_CHARS:
-            return answer
-        half = _PRINTED_TO_MODEL_CHARS // 2
-        cut = len(answer) - 2 * half
-        return f"{answer[:half]}\n... {cut} characters left out ...\n{answer[-half:]}"
+        outcome, artifacts = self._attempts.outcome, self._artifacts
+        if artifacts is not None and is_long(answer):
+            data = answer.encode("utf-8", "replace")
+            kept = artifacts.keep(data, media_type="text/plain", name="output.txt")
+            answer = excerpt(answer, kept)
+        for kept in outcome.kept if outcome is not None else ():
+            answer += f"\n[kept as {kept.described()}]"
+        return answer
+
+    def _pictures(self) -> list[Any]:
+        """What the program looked at, for a model that sees."""
+        from pydantic_ai import BinaryContent
+
+        outcome, artifacts = self._attempts.outcome, self._artifacts
+        if outcome is None or artifacts is None:
+            return []
+        return [
+            BinaryContent(data=artifacts.read(kept.artifact_id), media_type=kept.media_type)
+            for kept in outcome.looks
+        ]
 
     # bookkeeping
 
@@ -273,3 +291,10 @@ class LiveTurn:
             model_s=self.record.usage.model_s + model_s,
             money="0" if model.system == "local" else None,
         )
+
+
+def _with_pictures(text: str, pictures: list[Any]) -> Any:
+    """A result with what a model that sees is shown."""
+    from pydantic_ai import ToolReturn
+
+    return ToolReturn(return_value=text, content=pictures)

@@ -40,13 +40,15 @@ class ReadyModel:
     """A model that can be asked.
 
     `one_program`: its answer is the program's result, so a program that ran ends the turn (small
-    local models); `context_tokens`: what fits into a request with its reply.
+    local models); `sees`: it is shown pictures; `context_tokens`: what fits into a request with its
+    reply.
     """
 
     model: Model
     prompt: Prompt
     context_tokens: int
     one_program: bool
+    sees: bool = False
 
 
 class ModelSource(Protocol):
