@@ -6,15 +6,16 @@ approval, 4 the model could not be used, 5 the sandbox could not be used.
 
 JSON of `run`, `exec`, `runs show`, `runs resume`, `runs undo` and `runs redo` (version 1):
 ``version``,
-``run_id``, ``status`` (``done``, ``failed``, ``rejected``, ``waiting``, ``stopped``,
+``run_id``, ``status`` (``done``, ``failed``, ``rejected``, ``waiting``, ``asking``, ``stopped``,
 ``interrupted``, ``undone``), ``task``, ``answer``, ``error`` (null or ``{message, hint,
 details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``notes``, ``tries``,
 ``error``, ``printed``, ``value``, ``seconds``), ``effects`` (``kind``, ``path``, ``target``,
 ``bytes``), ``changes`` (as `sandbox.changeset.Change`: ``id``, ``kind``, ``path``, ``target``,
 ``size_before``, ``size_after``, ``mode``, ``mtime_ns``, ``modified``, ``overwrites``,
 ``depends_on``, ``evidence`` with ``program_id``, ``line``, ``call``, ...), ``approved`` (ids),
-``committed``, ``conflicts``, ``reasons`` (``code``, ``text``, ``data``),
-``usage`` (``prompt_tokens``, ``completion_tokens``,
+``committed``, ``question`` (null, or what an asking run waits for: ``kind``, ``call``, ``line``,
+``effects``, ``reasons``, ``text``, ``choices``, ``so_far``), ``conflicts``, ``reasons``
+(``code``, ``text``, ``data``), ``usage`` (``prompt_tokens``, ``completion_tokens``,
 ``cached_tokens``, ``model_seconds``, ``seconds``, ``money``). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
 ``runs``: what is kept to take runs back. `runs show` adds ``patch``: the text changes as a unified
@@ -271,6 +272,19 @@ def _add_runs(commands: Any) -> None:
     resume = actions.add_parser("resume", help="decide on a waiting run, or go on with one")
     resume.add_argument("run_id", metavar="ID")
     _add_decision(resume)
+    resume.add_argument("--answer", metavar="TEXT", help="answer what the program asks")
+    resume.add_argument(
+        "--refuse",
+        nargs="?",
+        const="",
+        metavar="REASON",
+        help="refuse what the program asks for; the model is told the reason",
+    )
+    resume.add_argument(
+        "--from-start",
+        action="store_true",
+        help="run an interrupted run again from its start instead of going on where it was",
+    )
 
 
 def _add_models(commands: Any) -> None:

@@ -22,7 +22,8 @@ from app.cli import (
     print_json,
     say,
 )
-from app.cli_words import calls_text, change_lines, review_sentence
+from app.cli_ask import see_questions
+from app.cli_words import calls_text, change_lines, question_lines, review_sentence
 from app.engine.demo import make_demo
 from app.engine.engine import Engine
 from app.engine.events import FetchEnded, FetchProgressed, ModelActivity, Notice, TurnChanged
@@ -97,7 +98,8 @@ async def _see_through(
 async def conclude(
     engine: Engine, turn: TurnRecord, args: argparse.Namespace, grants: frozenset[str]
 ) -> int:
-    """Decide on a finished turn as the arguments say, report it, and give the exit code."""
+    """Answer and decide on a turn as the arguments say, report it, and give the exit code."""
+    turn = await see_questions(engine, turn, args, grants)
     if turn.status == "waiting" and grants:
         turn = await engine.answer_by_grants(turn.turn_id, grants_of(grants))
     if turn.status == "waiting" and turn.changes is not None:
@@ -149,7 +151,15 @@ def tell_end(turn: TurnRecord) -> None:
             say(turn.problem.hint)
         if turn.problem.can_keep:
             say("Or apply what can be applied, and list the rest: --on-fault keep")
-    if turn.status == "waiting":
+    _tell_next(turn)
+
+
+def _tell_next(turn: TurnRecord) -> None:
+    if turn.status == "asking" and turn.question is not None:
+        for line in question_lines(turn.question):
+            say(line)
+        say(f"Answer with: drydock runs resume {turn.turn_id}")
+    elif turn.status == "waiting":
         say(f"Nothing is on the disk yet. Decide with: drydock runs resume {turn.turn_id}")
     elif turn.committed:
         applied = len(turn.approved)
@@ -163,7 +173,7 @@ def exit_code(turn: TurnRecord) -> int:
     match turn.status:
         case "done" | "undone":
             return EXIT_FAILED if turn.conflicts else EXIT_DONE
-        case "waiting":
+        case "waiting" | "asking":
             return EXIT_WAITS
         case _ if turn.problem is not None and turn.problem.kind == "model":
             return EXIT_MODEL

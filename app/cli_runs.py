@@ -87,17 +87,17 @@ def _write(patch: bytes) -> None:
 
 
 async def resume_run(args: argparse.Namespace) -> int:
-    """Decide on a waiting run, or go on with an interrupted one."""
+    """Decide on a waiting run, answer one that asks, or go on with an interrupted one."""
     grants = checked_grants(args.grant)
     async with open_engine() as (engine, _):
         turn = await engine.run_record(args.run_id)
-        if turn.status not in {"interrupted", "waiting", "committing"}:
+        if turn.status not in {"interrupted", "asking", "waiting", "committing"}:
             raise AppError(
                 f"There is nothing to resume: this run is {turn.status}.",
                 hint="Only an interrupted or waiting run can be resumed.",
             )
         if turn.status == "interrupted":
-            await engine.resume(turn.turn_id, grants=grants_of(grants))
+            await engine.resume(turn.turn_id, grants=grants_of(grants), from_start=args.from_start)
             turn = await engine.wait(turn.turn_id)
         return await conclude(engine, turn, args, grants)
 

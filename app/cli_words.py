@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from app.engine.listing import size_text
+from app.engine.reason_words import reason_sentence
 from app.store.records import CallGroup, TurnRecord
 from sandbox.changeset import Change, ChangeSet, sentence_parts, summary
 from sandbox.marks import Mark, marks
+from sandbox.question import Question
 
 _PARTS = {
     "moved": "moves {n} file{s}",
@@ -31,6 +33,32 @@ _VERBS = {
     "secret": "used",
 }
 _EXAMPLES = 12
+_QUESTIONS = {
+    "effects": "The program waits at {call}(){where}. May it do this?",
+    "unknown": "It is not known whether {call}(){where} was done when Drydock ended. Do it again?",
+    "person": "The program asks you:",
+}
+
+
+def question_lines(question: Question) -> list[str]:
+    """What a program asks, with what it would do and what it did so far."""
+    where = "" if question.line is None else f" in line {question.line}"
+    lines = [_QUESTIONS[question.kind].format(call=question.call, where=where)]
+    if question.kind == "person":
+        lines.append(question.exact)
+        lines += [f"  {number}: {text}" for number, text in enumerate(question.choices, 1)]
+        return lines
+    for effect in question.effects:
+        size = "" if effect.size_bytes is None else f", {size_text(effect.size_bytes)}"
+        lines.append(f"  {effect.kind} {effect.path}{size}")
+    lines += [f"  {reason_sentence(reason)}" for reason in question.reasons]
+    lines += [f"  | {line}" for line in question.exact.splitlines()]
+    so_far = question.composition
+    done = ", ".join(f"{count} {kind}" for kind, count in so_far.counts.items()) or "nothing"
+    lines.append(f"So far in this run: {done}; {size_text(so_far.read_bytes)} read.")
+    if so_far.hosts:
+        lines.append(f"Hosts so far: {', '.join(so_far.hosts)}")
+    return lines
 
 
 def review_sentence(changes: ChangeSet) -> str:

@@ -57,6 +57,11 @@ class Paths:
         return self.home / "stage"
 
     @property
+    def tapes(self) -> Path:
+        """One file a turn: what its programs and its model were answered."""
+        return self.home / "tapes"
+
+    @property
     def undo(self) -> Path:
         """One folder a committed turn, with what undo needs."""
         return self.home / "undo"

@@ -52,7 +52,7 @@ class Grants:
 
     `hosts`: to read from; `sends`: to send to; `commands`: patterns as in a shell; `changes`: what
     needs no asking at the end; `secrets`: by name, the hosts that each is bound to; None: that is
-    looked at elsewhere.
+    looked at elsewhere; `texts`: as they were given.
     """
 
     hosts: tuple[HostGrant, ...] = ()
@@ -61,6 +61,7 @@ class Grants:
     commands: tuple[str, ...] = ()
     changes: tuple[ChangeGrant, ...] = ()
     secrets: Mapping[str, tuple[HostGrant, ...]] | None = None
+    texts: frozenset[str] = frozenset()
 
     def with_more(self, other: Grants) -> Grants:
         """These and others."""
@@ -135,6 +136,7 @@ def grants_of(texts: frozenset[str]) -> Grants:
         tools=frozenset(tools),
         commands=tuple(commands),
         changes=tuple(changes),
+        texts=texts,
     )
 
 

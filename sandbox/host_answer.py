@@ -17,13 +17,20 @@ class Answer:
 
     `effects`: what `do` would cause; `do`: carries it out and returns the program's value;
     `place`: the file that this opens, or that a helper writes for the call that opened it;
-    `reveals`: whether a call that names a path and has no effect tells what is there.
+    `reveals`: whether a call that names a path and has no effect tells what is there;
+    `exact`: what would leave the machine, or what the person is asked, as it is shown to the
+    person; `choices`: the answers offered; `asks_person`: the value is what the person answers;
+    `more`: effects that come up while it is done, e.g. redirects.
     """
 
     do: Callable[[], object]
     effects: tuple[Effect, ...] = ()
     place: str | None = None
     reveals: bool = True
+    exact: str = ""
+    choices: tuple[str, ...] = ()
+    asks_person: bool = False
+    more: Sequence[Effect] = ()
 
 
 Handler = Callable[[Sequence[object], Mapping[str, object]], Answer]

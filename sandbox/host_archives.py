@@ -313,7 +313,7 @@ class HostArchives:
 
         def do() -> None:
             if isinstance(held.archive, zipfile.ZipFile):
-                date: Any = moment or time.localtime()[:6]
+                date: Any = moment or time.localtime(self._paths.clock() / 1e9)[:6]
                 info = zipfile.ZipInfo(name, date)
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.external_attr = 0o600 << 16
@@ -328,7 +328,7 @@ class HostArchives:
     # gzip
 
     def _gzip(self, data: bytes, level: int = 9) -> Answer:
-        return Answer(do=lambda: gzip.compress(data, level))
+        return Answer(do=lambda: gzip.compress(data, level, mtime=self._paths.clock() // 10**9))
 
     def _gunzip(self, data: bytes) -> Answer:
         def do() -> bytes:

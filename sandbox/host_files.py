@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath, PurePosixPath
@@ -34,7 +35,8 @@ class HostPaths:
 
     `unmatched`: glob patterns that matched nothing, in order; `csv_header`: name, separator and
     columns of the table that was read last; `separators`: of the tables read that have no commas;
-    `asked`: the last path that a call named, for the runner, which sets it back.
+    `asked`: the last path that a call named, for the runner, which sets it back; `clock`: what the
+    stage takes for now, in nanoseconds.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class HostPaths:
         self._stopped = stopped
         self.limits = limits
         self.cwd = stage.cwd
+        self.clock: Callable[[], int] = time.time_ns
         self.asked: str | None = None
         self.texts: dict[str, TextOptions] = {}
         self.unmatched: dict[str, None] = {}

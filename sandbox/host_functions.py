@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime as dt
 import errno
 import os
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -218,7 +217,7 @@ class HostFunctions:
         elif times is not None:
             mtime_ns = int(times[1] * 1_000_000_000)
         else:
-            mtime_ns = time.time_ns()
+            mtime_ns = self._paths.clock()
         return self._changed(text, lambda: self._stage.utime(text, mtime_ns))
 
     def _changed(self, path: str, do: Callable[[], None]) -> Answer:

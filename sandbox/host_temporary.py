@@ -5,7 +5,7 @@ Owns their folder and their names. Thread: the runner's.
 
 from __future__ import annotations
 
-import secrets
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 from sandbox.host_answer import Answer
@@ -20,6 +20,7 @@ class HostTemporary:
     def __init__(self, paths: HostPaths) -> None:
         self._paths = paths
         self._folder = f"{paths.stage.cwd}/{_FOLDER}"
+        self._made = 0
         self._calls: dict[str, Callable[..., Answer]] = {
             "__dd_temporary": self._temporary,
             "__dd_temporary_folder": lambda: Answer(do=self._default),
@@ -44,12 +45,21 @@ class HostTemporary:
             self._paths.stage.mkdir(self._folder, parents=True, exist_ok=True)
         return self._folder
 
+    def _free(self, folder: str, prefix: str, suffix: str) -> str:
+        """A name that is free; the same one when the program is run again."""
+        while True:
+            self._made += 1
+            mark = hashlib.sha256(str(self._made).encode()).hexdigest()[:8]
+            name = f"{prefix}{mark}{suffix}"
+            if not self._paths.stage.exists(f"{folder}/{name}"):
+                return name
+
     def _temporary(
         self, suffix: str | None, prefix: str | None, folder: object, is_folder: bool
     ) -> Answer:
         """A new, empty file or folder; its path."""
         base = None if folder is None else self._paths.path(folder)
-        name = f"{prefix or 'tmp'}{secrets.token_hex(4)}{suffix or ''}"
+        name = self._free(base or self._folder, prefix or "tmp", suffix or "")
         effect = self._paths.effect(
             "create", f"{base or self._folder}/{name}", folder=is_folder, size_bytes=0
         )

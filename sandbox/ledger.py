@@ -51,14 +51,17 @@ class Ledger:
     def tick(self) -> None:
         """Send what has collected, when a batch is due."""
         if time.monotonic() >= self._due:
-            self.flush()
+            self.flush(more=True)
 
-    def flush(self) -> None:
-        """Journal and tell everything that has not been yet."""
-        settled = self._effects[self._settled :]
+    def flush(self, *, more: bool = False) -> None:
+        """Journal and tell everything that has not been yet.
+
+        `more`: the program goes on, so the last effect waits: the next may be a part of it.
+        """
+        settled = self._effects[self._settled : -1 if more else None]
         if settled:
             self._journal.settle(self.program_id, settled)
-            self._settled = len(self._effects)
+            self._settled += len(settled)
         if self._text:
             self._listen(Printed(program_id=self.program_id, text="".join(self._text)))
             self._text = []

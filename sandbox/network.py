@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 
 from sandbox.addresses import Target, refusal, target_of
-from sandbox.grants import Grants
+from sandbox.grants import Grants, HostGrant, host_name
 from sandbox.secrets import is_loopback_address
 
 Signer = Callable[[Target], tuple[tuple[str, bytes], ...]]
@@ -99,6 +99,12 @@ class Network:
             return into(await self._bounded(request, check))
 
         return self._submit(fetch())
+
+    def allow(self, address: str) -> None:
+        """Take the host of `address` as named by the person, for this run."""
+        target = target_of(address)
+        grant = HostGrant(name=host_name(target.name), port=target.port)
+        self._grants = replace(self._grants, hosts=(*self._grants.hosts, grant))
 
     def close(self) -> None:
         """End all requests and the loop."""

@@ -10,6 +10,8 @@ from typing import Literal
 from sandbox.artifacts import Artifact
 from sandbox.effects import Effect, EffectKind
 from sandbox.errors import Fault
+from sandbox.question import Question
+from sandbox.shown import Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +50,15 @@ class Outcome:
     """The end of a program.
 
     `value`: its last value as text, or None; `printed`: head and tail when there was too much;
-    `fault`: what was wrong, when `status` is error; `effects`: done, in order (writes to one file
+    `fault`: what was wrong, when `status` is error; `question`: what the person is asked, when it
+    is asking; `shown`: what it put in view; `effects`: done, in order (writes to one file
     in a row are one effect); `notes`: remarks for the model, e.g. a pattern that matched nothing;
     `doubts`: reasons to think that it worked on misread data, one sentence each;
     `kept`: results that stay out of the context; `looks`: pictures that the model is to see;
     `interpreter_s`: seconds that the interpreter computed; `wall_s`: seconds in all.
     """
 
-    status: Literal["ok", "error", "stopped"]
+    status: Literal["ok", "error", "stopped", "asking"]
     value: str | None
     printed: str
     fault: Fault | None
@@ -68,6 +71,8 @@ class Outcome:
     tool_calls: int
     kept: tuple[Artifact, ...] = ()
     looks: tuple[Artifact, ...] = ()
+    question: Question | None = None
+    shown: tuple[Shown, ...] = ()
 
 
 class StopToken:

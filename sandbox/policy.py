@@ -35,6 +35,11 @@ from sandbox.turn_ledger import TurnLedger
 
 STAGED: frozenset[EffectKind] = frozenset({"read", "create", "modify", "delete", "move"})
 _OUTWARD: frozenset[EffectKind] = frozenset({"request", "command", "secret", "tool"})
+_INWARD: frozenset[EffectKind] = frozenset({"show", "ask"})
+_NEEDED: dict[EffectKind, str] = {
+    "command": "running this command needs the person's approval",
+    "ask": "only the person can answer this",
+}
 _PORTS = {"http": 80, "https": 443}
 _MOST_REQUESTS = 100
 """Requests of one turn that a grant for a host covers."""
@@ -86,7 +91,7 @@ class Rule:
 
 
 def _unknown(at: Situation) -> Reason | None:
-    known = at.effect.kind in STAGED or at.effect.kind in _OUTWARD
+    known = at.effect.kind in STAGED or at.effect.kind in _OUTWARD or at.effect.kind in _INWARD
     return None if known else at.reason("unknown-effect", kind=at.effect.kind)
 
 
@@ -190,6 +195,11 @@ def _granted(at: Situation) -> Reason | None:
     return at.reason("granted") if covered else None
 
 
+def _shown(at: Situation) -> Reason | None:
+    """What the person sees in the app leaves it nowhere."""
+    return at.reason("shown") if at.effect.kind == "show" else None
+
+
 def _staged(at: Situation) -> Reason | None:
     return at.reason("staged") if at.effect.kind in STAGED and not at.is_outward else None
 
@@ -205,6 +215,8 @@ def _needs_asking(at: Situation) -> Reason | None:
         case "secret":
             host = host_of(at.effect.target or "")[0]
             return at.reason("uses-secret", secret=at.effect.path, host=host)
+        case "ask":
+            return at.reason("asks")
         case _:
             return at.reason("runs-command", command=at.effect.path)
 
@@ -221,6 +233,7 @@ CALL_RULES: tuple[Rule, ...] = (
     Rule(code="many-requests", outcome="ask", test=_many_requests),
     Rule(code="granted", outcome="allow", test=_granted),
     Rule(code="staged", outcome="allow", test=_staged),
+    Rule(code="shown", outcome="allow", test=_shown),
     Rule(code="default", outcome="ask", test=_needs_asking),
 )
 """In this order; the first that applies decides."""
@@ -275,8 +288,8 @@ def message_of(at: Situation, reason: Reason) -> str:
             return f"the program asked hosts {reason.data['count']} times; ask for more at once"
         case "unknown-effect":
             return f"programs cannot do this here ({effect.kind})"
-        case _ if effect.kind == "command":
-            return "running this command needs the person's approval"
+        case _ if effect.kind in _NEEDED:
+            return _NEEDED[effect.kind]
         case _:
             return (
                 f"sending to {host} needs the person's approval; read with fetch_url(), or write "

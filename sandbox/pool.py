@@ -199,8 +199,16 @@ def _is_alive(pid: int | None) -> bool:
 
 
 def _os_policy() -> OSPolicy:
-    """The machine's time zone; sleeping takes no time, since nothing moves while a program runs."""
-    return {"timezone": _time_zone(), "sleep": "zero"}
+    """The machine's time zone; sleeping takes no time, since nothing moves while a program runs.
+
+    The clock and entropy are the host's, which records what it answers.
+    """
+    return {
+        "timezone": _time_zone(),
+        "sleep": "zero",
+        "datetime": "call_host",
+        "random_start": "call_host",
+    }
 
 
 def _time_zone() -> str | TimeZone:

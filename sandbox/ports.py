@@ -52,6 +52,14 @@ class Journal(Protocol):
         ...
 
 
+class TapeLog(Protocol):
+    """Where the marks of a program's tape go, in order. Any thread."""
+
+    def append(self, mark: bytes, *, sync: bool) -> None:
+        """Keep a mark; `sync`: it and all before it are on the disk when this returns."""
+        ...
+
+
 class Secrets(Protocol):
     """The secrets that programs may use, and what keeps their values out of programs and texts.
 

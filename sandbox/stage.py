@@ -13,8 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO, Literal
@@ -90,6 +89,10 @@ class Stage:
         """The first granted folder: relative paths start there."""
         return self._boundary.cwd
 
+    def use_clock(self, clock: Callable[[], int]) -> None:
+        """Take the times of what changes from `clock`, in nanoseconds."""
+        self._tree.clock = clock
+
     # Layers
 
     def push(self) -> None:
@@ -109,8 +112,7 @@ class Stage:
     def fork(self) -> Stage:
         """An independent stage with the same content and no open layer."""
         other = Stage.__new__(Stage)
-        other.grants = self.grants
-        other.evidence = self.evidence
+        other.grants, other.evidence = self.grants, self.evidence
         other._blobs = self._blobs
         other._boundary = self._boundary
         other._tree = self._tree.forked()
@@ -217,7 +219,7 @@ class Stage:
         chain = self._growing(node)
         chain.tail.append(data)
         node.content = Chain(chain.base, chain.tail, chain.tail_bytes + len(data))
-        node.mtime_ns = time.time_ns()
+        node.mtime_ns = self._tree.clock()
         witness(node, self.evidence)
         return len(data)
 
@@ -230,7 +232,7 @@ class Stage:
         if self._tree.locate(path).entry is None:
             self.create(path)
         else:
-            self.utime(path, time.time_ns())
+            self.utime(path, self._tree.clock())
 
     def copy_file(self, source: AnyPath, target: AnyPath, *, metadata: bool) -> None:
         """Give `target` the content of `source` by reference; `metadata`: mode and time too."""
@@ -396,14 +398,14 @@ class Stage:
 
     def _set_content(self, place: Place, content: Content) -> FileNode:
         if place.entry is None:
-            node = FileNode(self._tree.epoch, content, NEW_FILE_PERMISSIONS, time.time_ns())
+            node = FileNode(self._tree.epoch, content, NEW_FILE_PERMISSIONS, self._tree.clock())
             self._tree.attach(place.path, node)
         else:
             node = self._tree.own(place)
             if not isinstance(node, FileNode):
                 raise failure(errno.EISDIR, place.path)
             node.content = content
-            node.mtime_ns = time.time_ns()
+            node.mtime_ns = self._tree.clock()
         witness(node, self.evidence)
         return node
 
@@ -490,7 +492,7 @@ class Stage:
             self._check_writable(place.path)
             self._check_folder(place.path)
         for folder in reversed(missing):
-            node = FolderNode(self._tree.epoch, NEW_FOLDER_PERMISSIONS, time.time_ns())
+            node = FolderNode(self._tree.epoch, NEW_FOLDER_PERMISSIONS, self._tree.clock())
             witness(node, self.evidence)
             self._tree.attach(folder, node)
 

@@ -14,7 +14,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path, PurePath
@@ -77,6 +77,7 @@ class StageTree:
     def __init__(self, boundary: Boundary, roots: dict[str, FolderNode] | None = None) -> None:
         self.boundary = boundary
         self.epoch = object()
+        self.clock: Callable[[], int] = time.time_ns
         self.roots = roots if roots is not None else {r: self._root(r) for r in boundary.roots}
         self.seen: dict[str, Base] = {}
         self._real_folders: set[str] = set()
@@ -195,7 +196,7 @@ class StageTree:
         self.check_name(path)
         folder = self.own_folder(parent or "/")
         folder.children[name] = node
-        touch_folder(folder)
+        touch_folder(folder, self.clock())
 
     def check_name(self, path: str) -> None:
         """OSError as from the disk when it would not take the last name of `path`."""
@@ -224,7 +225,7 @@ class StageTree:
             del folder.children[name]
         else:
             folder.children[name] = Whiteout(evidence)
-        touch_folder(folder)
+        touch_folder(folder, self.clock())
 
     def node_for(self, entry: Entry) -> Node:
         """`entry` as a node; what only the disk knew is recorded as it is now."""
@@ -322,6 +323,7 @@ class StageTree:
         self.epoch = object()
         other = StageTree(self.boundary, dict(self.roots))
         other.seen = dict(self.seen)
+        other.clock = self.clock
         return other
 
     def _owned[N: FolderNode | FileNode | LinkNode](self, node: N) -> N:
@@ -361,9 +363,9 @@ def not_here(path: str) -> PermissionError:
     return PermissionError(errno.EACCES, text, path)
 
 
-def touch_folder(folder: FolderNode) -> None:
+def touch_folder(folder: FolderNode, now_ns: int) -> None:
     """A name in `folder` came or went."""
-    folder.mtime_ns = time.time_ns()
+    folder.mtime_ns = now_ns
     folder.times_set = False
 
 

@@ -14,9 +14,11 @@ from typing import Any
 
 from pydantic_monty import ExternalSettledResult
 
+from sandbox.effects import Effect
 from sandbox.errors import Fault, ProgramFaultError, StoppedError
 from sandbox.host_answer import Answer
 from sandbox.limits import Limits
+from sandbox.tape import Result
 from sandbox.tool_run import ToolRun
 from sandbox.tools import Planned, Tool
 
@@ -38,6 +40,7 @@ class ToolCalls:
         self._run = run
         self._limits = limits
         self._pending: dict[int, Future[Any]] = {}
+        self._ordinals: dict[int, Future[Any]] = {}
         self._bounded = 0
         self.count = 0
 
@@ -61,25 +64,63 @@ class ToolCalls:
                 return self._waited(begin()) if begin is not None else planned.do()
             return Pending(begin() if begin is not None else _done(planned.do))
 
-        return Answer(effects=planned.effects, do=do)
+        return Answer(
+            effects=planned.effects,
+            do=do,
+            exact=planned.exact,
+            choices=planned.choices,
+            asks_person=planned.asks_person,
+            more=planned.more,
+        )
+
+    def has(self, name: str) -> bool:
+        """Whether a call is a tool's."""
+        return self._run.tools.get(name.removeprefix(LATER)) is not None
+
+    def counted(self, name: str) -> None:
+        """A call of a tool that is answered without it."""
+        tool = self._run.tools.get(name.removeprefix(LATER))
+        if tool is not None:
+            self._count(tool)
+
+    def approve(self, effects: Sequence[Effect]) -> None:
+        """The person looked at these and said yes: their hosts are named, on this network too."""
+        for effect in effects:
+            if effect.path.startswith(("http://", "https://")):
+                self._run.network.allow(effect.path)
 
     def hint(self, name: str) -> str:
         """The tool that a misspelt name may mean, as a question."""
         return self._run.tools.hint(name)
 
-    def keep(self, call_id: int, pending: Pending) -> None:
-        """Remember a call until the program waits for it."""
-        self._pending[call_id] = pending.future
+    def keep(self, call_id: int, ordinal: int, future: Future[Any]) -> None:
+        """Remember a call until the program waits for it. `ordinal`: its number among all calls."""
+        self._pending[call_id] = future
+        self._ordinals[ordinal] = future
+
+    def drain(self, ordinals: Collection[int]) -> None:
+        """Wait until those of these calls that are under way are done."""
+        for ordinal in ordinals:
+            if ordinal in self._ordinals:
+                self._wait([self._ordinals[ordinal]])
 
     def settle(
-        self, call_ids: Collection[int], shown_error: Callable[[BaseException], BaseException]
+        self,
+        call_ids: Collection[int],
+        shown_error: Callable[[BaseException], BaseException],
+        *,
+        everything: bool = False,
     ) -> dict[int, ExternalSettledResult]:
-        """Wait until at least one of these calls is done; the results of those that are.
+        """Wait until one of these calls is done, or all; the results of those that are.
 
         Raises `StoppedError`, and what is no error of the program's.
         """
         futures = {call_id: self._pending[call_id] for call_id in call_ids}
-        self._wait(futures.values())
+        if everything:
+            for future in futures.values():
+                self._wait([future])
+        else:
+            self._wait(futures.values())
         results: dict[int, ExternalSettledResult] = {}
         for call_id, future in futures.items():
             if not future.done():
@@ -121,6 +162,13 @@ class ToolCalls:
                 hint=f"Ask {tool.name} for more at once, or for fewer things.",
             )
         )
+
+
+def known(result: Result) -> Future[Any]:
+    """A value that is there already, as something to wait for."""
+    future: Future[Any] = Future()
+    future.set_result(result.value)
+    return future
 
 
 def _done(do: Callable[[], Any]) -> Future[Any]:

@@ -21,14 +21,16 @@ from sandbox.tools import ToolSet
 if TYPE_CHECKING:
     from sandbox.document_process import DocumentProcess
     from sandbox.network import Network
+    from sandbox.shown import Shown
 
 
 @dataclass(kw_only=True)
 class ToolRun:
     """One run, as tools see it.
 
-    `stopped`: whether the person stopped it; `artifacts`: where results are kept; `sees`: whether
-    the model is shown pictures; `kept`, `looks`: what the program kept and what it looked at.
+    `stopped`: whether the person stopped it; `shown`: put in view; `artifacts`: where results are
+    kept; `sees`: whether the model is shown pictures; `kept`, `looks`: what the program kept and
+    what it looked at.
     """
 
     paths: HostPaths
@@ -36,6 +38,7 @@ class ToolRun:
     judge: Callable[[Sequence[Effect]], Verdict]
     stopped: Callable[[], bool]
     tools: ToolSet
+    shown: list[Shown] = field(default_factory=list["Shown"])
     secrets: Secrets = NO_SECRETS
     artifacts: Artifacts | None = None
     sees: bool = False

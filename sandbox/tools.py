@@ -43,12 +43,19 @@ class Planned[T]:
     """What a call of a tool would do, before it is judged.
 
     `effects`: what it would cause; `do`: carries it out and gives the program's value, plain data;
-    `start`: the same without waiting, for what takes time and touches neither stage nor program.
+    `start`: the same without waiting, for what takes time and touches neither stage nor program;
+    `exact`: what would leave the machine, or the question, as the person is shown it; `choices`:
+    the answers offered; `asks_person`: the value is the person's answer, `do` is not called;
+    `more`: filled while it is done, with effects that could not be foreseen.
     """
 
     do: Callable[[], T]
     effects: tuple[Effect, ...] = ()
     start: Callable[[], Future[T]] | None = None
+    exact: str = ""
+    choices: tuple[str, ...] = ()
+    asks_person: bool = False
+    more: Sequence[Effect] = ()
 
 
 class UndeclaredEffectError(Exception):

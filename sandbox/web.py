@@ -38,6 +38,11 @@ _OUR_HEADERS = frozenset(
         "upgrade",
     }
 )
+_SECRET_HEADERS = frozenset(
+    {"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token"}
+)
+_MASK = "••••"
+_SHOWN_BYTES = 64 * 1024
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TEXTUAL = re.compile(r"text/|[/+](?:json|xml|javascript|x-www-form-urlencoded|yaml|csv)\b")
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
@@ -111,6 +116,8 @@ def _planned(run: ToolRun, request: Request, auth: str | None = None) -> Planned
     size_bytes = None if reads else len(request.body)
     effect = Effect(kind="read" if reads else "request", path=first, size_bytes=size_bytes)
 
+    hops: list[Effect] = []
+
     def check(target: Target) -> None:
         """A redirect is judged as a read of its own; `target`: what the program asked for."""
         if run.secrets.holds(target.text):
@@ -119,12 +126,32 @@ def _planned(run: ToolRun, request: Request, auth: str | None = None) -> Planned
         verdict = run.judge([hop])
         if verdict.outcome != "allow":
             raise PermissionError(verdict.message or f"{target.name} is not allowed")
+        hops.append(hop)
 
     def start() -> Future[Reply]:
         return run.network.start(request, check, lambda response: _reply(response, run.secrets))
 
     used = () if auth is None else (Effect(kind="secret", path=auth, target=first),)
-    return Planned(effects=(effect, *used), do=lambda: start().result(), start=start)
+    return Planned(
+        effects=(effect, *used),
+        do=lambda: start().result(),
+        start=start,
+        exact="" if reads else run.secrets.text(_exact(request)),
+        more=hops,
+    )
+
+
+def _exact(request: Request) -> str:
+    """What would be sent, as text; values that let somebody in are masked."""
+    lines = [f"{request.method} {request.target.text}"]
+    lines += [
+        f"{name}: {_MASK if name.casefold() in _SECRET_HEADERS else value}"
+        for name, value in request.headers
+    ]
+    body = request.body[:_SHOWN_BYTES].decode("utf-8", "backslashreplace")
+    cut = len(request.body) - _SHOWN_BYTES
+    more = f"\n[... {cut:,} more bytes]" if cut > 0 else ""
+    return "\n".join([*lines, "", f"{body}{more}"]).rstrip()
 
 
 def _refuse_values(run: ToolRun, request: Request) -> None:

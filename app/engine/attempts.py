@@ -19,8 +19,12 @@ from app.engine.events import CallsProgress
 from app.engine.gate import TurnGate, shown_before
 from app.engine.idle import idle_fault, only_report_failed
 from app.engine.live_record import LiveRecord
+from app.engine.loops import LoopWatch
+from app.engine.turn_tape import TurnTape
 from app.store.chats import new_id
-from app.store.records import CallGroup, ProgramRecord, TurnRecord
+from app.store.codec import clean
+from app.store.journal import Step
+from app.store.records import GIVEN_PROGRAM, CallGroup, ProgramRecord, TurnRecord
 from sandbox.changeset import ChangeSet
 from sandbox.effects import Effect
 from sandbox.errors import Fault, ProgramFaultError
@@ -28,20 +32,24 @@ from sandbox.grants import NO_GRANTS, Grants
 from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
 from sandbox.ports import NO_SECRETS, Reason, Secrets
 from sandbox.program import Program, prepare
+from sandbox.question import Question, composed
 from sandbox.review import Surroundings
 from sandbox.runner import Runner
 from sandbox.stage import Stage
+from sandbox.tape import Result, Tape, TapeDivergedError
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
+_CHANGED = "What it works on had changed meanwhile: it was run again from its start."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What a turn has to work with.
 
-    `earlier`: the chat's turns before this one; `grants`: what the person allowed in advance;
-    `around`: what the review's rules look up; it blocks. `secrets`: what programs may use.
+    `earlier`: the chat's turns before this one; `tape`: what it was answered already, if it goes
+    on; `grants`: what the person allowed in advance; `around`: what the review's rules look up; it
+    blocks; `secrets`: what programs may use.
     """
 
     turn: TurnRecord
@@ -49,6 +57,7 @@ class Plan:
     tries: int
     reply_tokens: int
     temperature: float
+    tape: TurnTape
     seed: int | None = None
     grants: Grants = NO_GRANTS
     around: Callable[[], Surroundings] = Surroundings
@@ -57,6 +66,14 @@ class Plan:
 
 class TriesSpentError(Exception):
     """The last try failed; the turn reports it."""
+
+
+class TurnAskingError(Exception):
+    """A program waits for the person; the turn ends here until there is an answer."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question.kind)
+        self.question = question
 
 
 class Attempts:
@@ -83,6 +100,11 @@ class Attempts:
         self._runner = runner
         self._worker = worker
         self._gate = TurnGate(plan.grants, plan.turn.request, shown_before(plan.earlier))
+        self.loops = LoopWatch()
+        self._number = 0
+        self._former = {program.index: program for program in plan.turn.programs}
+        self._made: list[tuple[bytes, Result]] = []
+        self._kept: list[Effect] = []
 
     @property
     def spent(self) -> bool:
@@ -90,12 +112,17 @@ class Attempts:
         return self.faults >= self._plan.tries
 
     async def try_program(self, source: str) -> Fault | None:
-        """Bridge, check and run `source` on a layer of its own; None when it worked."""
+        """Bridge, check and run `source` on a layer of its own; None when it worked.
+
+        Raises `TurnAskingError` when it waits for the person, `LoopedError` when the model goes
+        round in circles.
+        """
         record = self.new_program(source)
-        self._live.update(status="checking", programs=(*self._live.record.programs, record))
-        if any(
-            source.strip() == former.source.strip() for former in self._live.record.programs[:-1]
-        ):
+        self._live.update_program(record, status="checking")
+        if self._plan.turn.model_id != GIVEN_PROGRAM and self.faults + 1 < self._plan.tries:
+            self.loops.program(source)
+        former = self._live.record.programs[: record.index - 1]
+        if any(source.strip() == program.source.strip() for program in former):
             return self.failed(record, _again(self.last_fault))
         try:
             program = prepare(source)
@@ -103,9 +130,9 @@ class Attempts:
         except ProgramFaultError as error:
             return self.failed(record, error.fault)
         record = replace(record, bridged=program.repaired, notes=program.notes)
-        self._live.step("program-started", program=record.program_id, number=record.index)
-        self._live.update_program(record, status="running")
-        outcome = await self._run(program, record)
+        self._step(record, "program-started", number=record.index)
+        self._live.update_program(replace(record, status="running"), status="running")
+        outcome = await self._run_again(program, record)
         record = replace(
             record,
             status=outcome.status,
@@ -115,21 +142,44 @@ class Attempts:
             wall_s=outcome.wall_s,
             calls=_group(outcome.effects),
             file_calls=outcome.file_calls,
+            shown=outcome.shown,
             notes=(*record.notes, *outcome.notes),
         )
         if outcome.status == "stopped":
             self._live.update_program(record)
             raise asyncio.CancelledError
+        if outcome.question is not None:
+            self._live.update_program(record)
+            so_far = composed((*self._kept, *outcome.effects))
+            raise TurnAskingError(replace(outcome.question, composition=so_far))
         if outcome.fault is not None:
             return self.failed(record, outcome.fault)
+        self.loops.result(f"{outcome.printed}{outcome.value or ''}" if not outcome.effects else "")
         self.outcome = outcome
-        self._live.step("program-ended", program=record.program_id, status="ok")
+        self._kept += outcome.effects
+        self._step(record, "program-ended", status="ok")
         self._live.update_program(record)
         return None
 
-    async def _run(self, program: Program, record: ProgramRecord) -> Outcome:
+    async def _run_again(self, program: Program, record: ProgramRecord) -> Outcome:
+        """Run `program` as its tape has it; from its start when that is no longer so."""
+        tape = self._plan.tape.program(record.index, program.repaired)
+        try:
+            outcome = await self._run(program, record, tape)
+        except TapeDivergedError as error:
+            _log.info("turn %s: %s", self._live.record.turn_id, error.message)
+            self._plan.tape.repeat(record.index)
+            tape = self._plan.tape.program(record.index, program.repaired)
+            outcome = await self._run(program, record, tape)
+            outcome = replace(outcome, notes=(*outcome.notes, _CHANGED))
+        if outcome.fault is not None:
+            self._made += tape.made()
+        return outcome
+
+    async def _run(self, program: Program, record: ProgramRecord, tape: Tape) -> Outcome:
         stage = self.stage
         assert stage is not None
+        self._live.store.forget_effects(record.program_id)
 
         def work() -> Outcome:
             stage.push()
@@ -146,8 +196,12 @@ class Attempts:
                     grants=self._plan.grants,
                     secrets=self._plan.secrets,
                     sees=self.sees,
+                    tape=tape,
+                    former=self._made,
                 )
                 outcome = self._doubted(outcome, program.source, stage)
+                if outcome.status == "ok" and record.fault is not None:  # as it was before
+                    outcome = replace(outcome, status="error", fault=record.fault)
                 kept = outcome.status == "ok"
                 return outcome
             finally:
@@ -167,7 +221,7 @@ class Attempts:
 
     def _doubted(self, outcome: Outcome, source: str, stage: Stage) -> Outcome:
         """The outcome, as a failed one when it cannot be what the person wanted."""
-        if not self.doubts or outcome.status == "stopped":
+        if not self.doubts or outcome.status in ("stopped", "asking"):
             return outcome
         request = self._live.record.request
         if outcome.fault is not None:
@@ -185,12 +239,22 @@ class Attempts:
         return outcome if fault is None else replace(outcome, status="error", fault=fault)
 
     def new_program(self, source: str) -> ProgramRecord:
+        """The record of the next program; the one it had, when the turn goes on."""
+        self._number += 1
+        former = self._former.get(self._number)
+        if former is not None and former.source == clean(source):
+            return former
         return ProgramRecord(
-            program_id=new_id(),
+            program_id=new_id() if former is None else former.program_id,
             turn_id=self._live.record.turn_id,
-            index=len(self._live.record.programs) + 1,
+            index=self._number,
             source=source,
         )
+
+    def _step(self, record: ProgramRecord, step: Step, **data: str | int | None) -> None:
+        """Journal a step of a program, unless it is told once more."""
+        if record.index not in self._former:
+            self._live.step(step, program=record.program_id, **data)
 
     def _listener(self, record: ProgramRecord) -> Callable[[CallBatch | Printed], None]:
         groups: dict[tuple[str, bool], CallGroup] = {}
@@ -221,7 +285,7 @@ class Attempts:
     def failed(self, record: ProgramRecord, fault: Fault) -> Fault:
         self.faults += 1
         self.last_fault = fault
-        self._live.step("program-ended", program=record.program_id, status="error")
+        self._step(record, "program-ended", status="error")
         self._live.update_program(replace(record, status="error", fault=fault))
         return fault
 

@@ -14,35 +14,30 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from app.engine.attempts import Plan, TriesSpentError
+from app.engine.attempts import Plan, TriesSpentError, TurnAskingError
 from app.engine.decisions import Decisions
 from app.engine.events import ChatsChanged, TurnChanged
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper
 from app.engine.live_record import LiveRecord
+from app.engine.loops import LoopedError
 from app.engine.mailbox import Mailbox
-from app.engine.problems import (
-    GIVEN_PROGRAM,
-    problem_of,
-    spent,
-)
+from app.engine.problems import in_circles, problem_of, spent
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
 from app.engine.surroundings import look_around
 from app.engine.turn import LiveTurn
+from app.engine.turn_tape import TurnTape, forget_strays
 from app.engine.warm import ModelSource
 from app.errors import AppError
 from app.paths import Paths
 from app.settings import Settings
-from app.store.chats import ChatStore
+from app.store.chats import ChatStore, new_id
 from app.store.journal import TurnJournal
-from app.store.records import (
-    ChatRecord,
-    Problem,
-    TurnRecord,
-    Usage,
-)
+from app.store.records import GIVEN_PROGRAM, ChatRecord, Problem, TurnRecord, TurnStatus, Usage
+from app.store.tape_file import TapeUnusableError
 from models.errors import ModelError
 from sandbox.artifacts import Artifacts
 from sandbox.blobs import BlobStore
@@ -51,13 +46,16 @@ from sandbox.changeset import ChangeSet
 from sandbox.check import stubs_for
 from sandbox.errors import SandboxError, SandboxUnavailableError
 from sandbox.grant_budgets import word_of
-from sandbox.grants import NO_GRANTS, Grants
+from sandbox.grants import NO_GRANTS, Grants, grants_of
 from sandbox.pool import SandboxPool
+from sandbox.question import PersonsAnswer
 from sandbox.review import Surroundings, judge_changes
 from sandbox.runner import Runner
 from sandbox.stage import Stage
 
 _log = logging.getLogger(__name__)
+_RESUMES = 5
+_STOPPED = Problem(message="Stopped. Nothing was changed.")
 
 
 class TurnDesk:
@@ -110,8 +108,10 @@ class TurnDesk:
         """Start a turn in which the chat's model writes the program."""
         self._check(chat)
         earlier = self._store.view(chat.chat_id).turns
-        turn = self._store.add_turn(chat, request, chat.model_id)
-        self._launch(turn, earlier, None, seed=seed, grants=grants)
+        run = {"source": None, "seed": seed, "grants": sorted(grants.texts)}
+        turn_id, tape = self._new_tape(run)
+        turn = self._store.add_turn(chat, request, chat.model_id, turn_id=turn_id)
+        self._launch(turn, earlier, None, tape, seed=seed, grants=grants)
         return turn
 
     def begin_program(
@@ -119,37 +119,127 @@ class TurnDesk:
     ) -> TurnRecord:
         """Start a turn with a given program."""
         self._check(chat)
-        turn = self._store.add_turn(
-            chat, title, GIVEN_PROGRAM, status="checking", usage=Usage(money="0")
+        turn_id, tape = self._new_tape(
+            {"source": source, "seed": None, "grants": sorted(grants.texts)}
         )
-        self._launch(turn, (), source, grants=grants)
+        turn = self._store.add_turn(
+            chat,
+            title,
+            GIVEN_PROGRAM,
+            turn_id=turn_id,
+            status="checking",
+            usage=Usage(money="0"),
+        )
+        self._launch(turn, (), source, tape, grants=grants)
         return turn
 
-    def resume(self, turn_id: str, grants: Grants = NO_GRANTS) -> TurnRecord:
-        """Go on with an interrupted turn: its last program is run again on a fresh stage.
+    def resume(
+        self, turn_id: str, grants: Grants = NO_GRANTS, *, from_start: bool = False
+    ) -> TurnRecord:
+        """Go on with an interrupted turn at the call where it was; or from its start.
 
-        Nothing of an interrupted turn is on the disk, so this repeats no effect.
-        Raises: `AppError` when it is not interrupted.
+        What it was answered is played from its tape, nothing is done twice. From the start it is
+        a new try: programs are run, and asked about, again.
+        Raises: `AppError` when it is not interrupted; `TapeUnusableError` when it can only be
+        started again: the turn stays as it is, and says so.
         """
-        if not self._store.claim(turn_id, ["interrupted"], "checking"):
-            turn = self._store.turn(turn_id)
+        turn = self._store.turn(turn_id)
+        if turn.status != "interrupted":
             raise AppError(
                 f"This run cannot be resumed: it is {turn.status}.",
                 hint="Only an interrupted or waiting run can be resumed.",
             )
+        if from_start:
+            tape = self._restarted(turn)
+            for program in turn.programs:
+                self._store.forget_effects(program.program_id)
+                self._store.delete_program(program.program_id)
+            turn = replace(turn, programs=(), reply="")
+        else:
+            tape = self._reopened(turn)
+        return self._go_on(turn, "interrupted", tape, grants)
+
+    def answer(self, turn_id: str, answer: PersonsAnswer, grants: Grants = NO_GRANTS) -> TurnRecord:
+        """Answer the question of a turn; its program goes on at that call.
+
+        Raises: `AppError` when nothing is asked; `TapeUnusableError` as `resume`.
+        """
         turn = self._store.turn(turn_id)
-        self._journal.add(turn_id, "resumed")
+        question = turn.question
+        if turn.status != "asking" or question is None:
+            raise AppError(f"There is nothing to answer: this run is {turn.status}.")
+        if answer.approved and question.choices and answer.text not in question.choices:
+            raise AppError(
+                "That is not one of the answers.", hint=f"Choose: {', '.join(question.choices)}"
+            )
+        tape = self._reopened(turn)
+        number = next(
+            program.index for program in turn.programs if program.program_id == question.program_id
+        )
+        tape.answer(number, question, answer)
+        self._journal.add(turn_id, "answered", approved=answer.approved, kind=question.kind)
+        return self._go_on(turn, "asking", tape, grants)
+
+    def _reopened(self, turn: TurnRecord) -> TurnTape:
+        """The tape of a turn that is to go on; when it cannot, the turn says why."""
+        try:
+            return TurnTape.reopen(self._paths, turn.turn_id)
+        except TapeUnusableError as error:
+            if self._store.claim(turn.turn_id, [turn.status], "interrupted"):
+                self.decisions.settle(
+                    replace(turn, question=None), "interrupted", problem_of(error)
+                )
+            raise
+
+    def _go_on(
+        self, turn: TurnRecord, status: TurnStatus, tape: TurnTape, grants: Grants
+    ) -> TurnRecord:
+        if not self._store.claim(turn.turn_id, [status], "checking"):
+            tape.close()
+            status = self._store.turn(turn.turn_id).status
+            raise AppError(f"This run is at work elsewhere, or over: it is {status}.")
+        self._journal.add(turn.turn_id, "resumed")
         earlier = [
             item for item in self._store.view(turn.chat_id).turns if item.started < turn.started
         ]
-        last = turn.programs[-1] if turn.programs else None
-        again = last.source if last is not None and last.status != "error" else None
-        if last is not None and again is not None:
-            self._store.delete_program(last.program_id)
-            turn = replace(turn, programs=turn.programs[:-1])
-        turn = replace(turn, problem=None)
-        self._launch(turn, earlier, again, grants=grants)
+        given = turn.model_id == GIVEN_PROGRAM
+        turn = replace(
+            turn,
+            status="checking",
+            problem=None,
+            question=None,
+            usage=Usage(model_s=turn.usage.model_s, money=turn.usage.money if given else None),
+        )
+        run = tape.run
+        grants = grants_of(grants.texts | frozenset(run.get("grants", ())))
+        self._launch(turn, earlier, run.get("source"), tape, seed=run.get("seed"), grants=grants)
         return turn
+
+    def _new_tape(self, run: dict[str, Any], turn_id: str = "") -> tuple[str, TurnTape]:
+        """The tape of a turn that begins, made before the turn is: no turn is without one."""
+        turn_id = turn_id or new_id()
+        try:
+            return turn_id, TurnTape.new(self._paths, turn_id, run)
+        except OSError as error:
+            raise AppError(
+                f"The run cannot be recorded: {error.strerror}.",
+                hint="Free some space on the disk, then send the request again.",
+            ) from error
+
+    def _restarted(self, turn: TurnRecord) -> TurnTape:
+        """A new tape for a turn that is run again from its start, begun as it was."""
+        run: dict[str, Any] = {"source": None, "seed": None, "grants": []}
+        try:
+            former = TurnTape.reopen(self._paths, turn.turn_id)
+        except TapeUnusableError:
+            if turn.model_id == GIVEN_PROGRAM:
+                if not turn.programs:
+                    raise
+                run["source"] = turn.programs[0].source
+        else:
+            run = former.run
+            former.close()
+        return self._new_tape(run, turn.turn_id)[1]
 
     def _check(self, chat: ChatRecord) -> None:
         if not chat.folders:
@@ -168,6 +258,7 @@ class TurnDesk:
         turn: TurnRecord,
         earlier: Sequence[TurnRecord],
         source: str | None,
+        tape: TurnTape,
         *,
         seed: int | None = None,
         grants: Grants,
@@ -181,6 +272,7 @@ class TurnDesk:
                 tries=settings.model.tries,
                 reply_tokens=settings.model.reply_tokens,
                 temperature=settings.model.temperature,
+                tape=tape,
                 seed=seed,
                 grants=grants,
                 around=self._around(turn),
@@ -193,7 +285,7 @@ class TurnDesk:
             worker=self._worker,
         )
         self._journal.add(turn.turn_id, "started", model=turn.model_id)
-        task = asyncio.create_task(self._drive(live, source), name=f"turn-{turn.turn_id}")
+        task = asyncio.create_task(self._drive(live, source, tape), name=f"turn-{turn.turn_id}")
         self._live[turn.turn_id] = (live, task)
         self._mailbox.post(TurnChanged(turn=turn))
         self._mailbox.post(ChatsChanged())
@@ -226,16 +318,19 @@ class TurnDesk:
 
     # running
 
-    async def _drive(self, live: LiveTurn, source: str | None) -> None:
+    async def _drive(self, live: LiveTurn, source: str | None, tape: TurnTape) -> None:
         turn_id = live.record.turn_id
         try:
             changes = await self._run(live, source)
         except asyncio.CancelledError:
-            self.decisions.settle(
-                live.record, "stopped", Problem(message="Stopped. Nothing was changed.")
-            )
-        except TriesSpentError:
-            self.decisions.settle(live.record, "failed", spent(live))
+            self.decisions.settle(live.record, "stopped", _STOPPED)
+        except TurnAskingError as asking:
+            self._journal.add(turn_id, "asked", kind=asking.question.kind)
+            self.decisions.settle(replace(live.record, question=asking.question), "asking")
+        except (TriesSpentError, LoopedError) as error:
+            looped = isinstance(error, LoopedError)
+            problem = in_circles(error.circle) if looped else spent(live)
+            self.decisions.settle(live.record, "failed", problem)
         except ModelError as error:
             self.decisions.settle(live.record, "failed", problem_of(error, "model"))
         except SandboxUnavailableError as error:
@@ -258,6 +353,7 @@ class TurnDesk:
             else:
                 self.decisions.settle(live.record, "done")
         finally:
+            tape.close()
             self._live.pop(turn_id, None)
 
     async def _run(self, live: LiveTurn, source: str | None) -> ChangeSet:
@@ -293,6 +389,9 @@ class TurnDesk:
         """Stop a live turn and wait until everything that it started has ended."""
         found = self._live.get(turn_id)
         if found is None:
+            if self._store.claim(turn_id, ["asking"], "stopped"):
+                turn = replace(self._store.turn(turn_id), question=None)
+                self.decisions.settle(turn, "stopped", _STOPPED)
             return
         live, task = found
         live.stop_token.stop()
@@ -308,8 +407,11 @@ class TurnDesk:
 
     # start and end
 
-    async def recover(self) -> None:
-        """After a crash: finish or take back interrupted commits, mark interrupted turns."""
+    async def recover(self, *, go_on: bool = False) -> None:
+        """After a crash: finish or take back interrupted commits, mark interrupted turns.
+
+        `go_on`: turns that were at work go on by themselves.
+        """
         for turn in self._store.unfinished():
             if turn.status == "committing":
                 await self.decisions.recover_commit(turn)
@@ -318,6 +420,15 @@ class TurnDesk:
                 continue
             self._journal.add(turn.turn_id, "interrupted")
             shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
+        forget_strays(self._paths, self._store.has_turn)
+        for turn in self._store.interrupted() if go_on else ():
+            steps = [entry.step for entry in self._journal.entries(turn.turn_id)]
+            if turn.problem is not None or steps.count("resumed") >= _RESUMES:
+                continue  # left to the person
+            try:
+                self.resume(turn.turn_id)
+            except AppError as error:
+                _log.warning("turn %s does not go on: %s", turn.turn_id, error.message)
 
     async def warm(self) -> None:
         """Start the interpreter's workers, so that the first program starts at once."""

@@ -23,6 +23,7 @@ from app.engine.previews import Preview, Previewer, patch_of_turn
 from app.engine.redacted_model import RedactedModels
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
+from app.engine.turn_tape import forget_tape
 from app.engine.warm import LocalModels, ModelSource, Probe
 from app.errors import AppError, NotFoundError
 from app.log import scrub_log
@@ -41,6 +42,7 @@ from models.errors import ModelError
 from models.library import find_model
 from sandbox.effects import Effect
 from sandbox.grants import NO_GRANTS, Grants
+from sandbox.question import PersonsAnswer
 from sandbox.verify import Choice
 
 _log = logging.getLogger(__name__)
@@ -139,9 +141,9 @@ class Engine:
         self._mailbox.post(event)
 
     async def start(self, *, in_background: bool = True) -> None:
-        """Recover after a crash, then warm up (in the background if so wished)."""
+        """Recover after a crash; in the background also go on with turns, and warm up."""
         self.secrets.begin()
-        await self._desk.recover()
+        await self._desk.recover(go_on=in_background)
         await self._keeper.tidy()
         self._mailbox.post(ChatsChanged())
         if in_background:
@@ -206,6 +208,7 @@ class Engine:
         for turn in self._store.view(chat_id).turns:
             await self._desk.stop(turn.turn_id)
             self._keeper.forget(turn.turn_id)
+            forget_tape(self._paths, turn.turn_id)
         self._store.delete_chat(chat_id)
         self._mailbox.post(ChatsChanged())
 
@@ -262,10 +265,25 @@ class Engine:
         """Stop a turn; everything that it started has ended when this returns."""
         await self._desk.stop(turn_id)
 
-    async def resume(self, turn_id: str, *, grants: Grants = NO_GRANTS) -> TurnRecord:
-        """Go on with an interrupted turn. Raises: `AppError` when it is not interrupted."""
+    async def resume(
+        self, turn_id: str, *, grants: Grants = NO_GRANTS, from_start: bool = False
+    ) -> TurnRecord:
+        """Go on with an interrupted turn where it was, or from its start; returns at once.
+
+        Raises: `AppError` when it is not interrupted, or can only be started again.
+        """
         await self.secrets.ready()
-        return self._desk.resume(turn_id, grants)
+        return self._desk.resume(turn_id, grants, from_start=from_start)
+
+    async def answer(
+        self, turn_id: str, answer: PersonsAnswer, *, grants: Grants = NO_GRANTS
+    ) -> TurnRecord:
+        """Answer what a turn's program waits for; it goes on at that call. Returns at once.
+
+        Raises: `AppError` when nothing is asked, or the answer is none of its choices.
+        """
+        await self.secrets.ready()
+        return self._desk.answer(turn_id, answer, grants)
 
     async def answer_by_grants(self, turn_id: str, grants: Grants) -> TurnRecord:
         """Approve a waiting turn where grants cover all of it; the turn as it is then."""

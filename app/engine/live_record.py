@@ -38,7 +38,8 @@ class LiveRecord:
     def update_program(self, program: ProgramRecord, **changes: Any) -> None:
         """Add or change a program, and fields of the record with it."""
         self.store.save_program(program)
-        programs = (*self.record.programs[: program.index - 1], program)
+        known = self.record.programs
+        programs = (*known[: program.index - 1], program, *known[program.index :])
         self.update(programs=programs, **changes)
 
     def step(self, step: Step, **data: str | int | None) -> None:

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from app.engine.loops import Circle
 from app.engine.turn import LiveTurn
 from app.errors import AppError
-from app.store.records import ConflictRecord, Problem
+from app.store.records import GIVEN_PROGRAM, ConflictRecord, Problem
 from models.errors import ModelError
 from sandbox.errors import CommitError, SandboxError
 from sandbox.verify import Conflict
-
-GIVEN_PROGRAM = "program"
-"""The model id of a turn whose program was given, not written by a model."""
 
 
 def problem_of(
@@ -39,6 +37,19 @@ def spent(live: LiveTurn) -> Problem:
         message=f"{what} Nothing was changed.",
         hint="" if given else "Say it in other words, in smaller steps, or choose a larger model.",
         details=fault.brief() if fault is not None else "",
+    )
+
+
+def in_circles(circle: Circle) -> Problem:
+    """The model went round in circles: what came again."""
+    what = {
+        "program": "It wrote the same program three times.",
+        "result": "Its programs came to the same result three times.",
+        "thinking": "It repeated the same thoughts.",
+    }[circle]
+    return Problem(
+        message=f"The model went round in circles and was stopped. {what} Nothing was changed.",
+        hint="Say it in other words, in smaller steps, or choose a larger model.",
     )
 
 

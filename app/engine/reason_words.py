@@ -39,6 +39,7 @@ _SENTENCES: dict[str, str] = {
     "unknown-effect": "Does something that no rule knows: {kind}.",
     "reads-host": "Reads from {host}.",
     "sends": "Sends {size} to {host}.",
+    "asks": "The program asks you a question.",
     "uses-tool": "Uses the tool {tool}.",
     "uses-secret": "Uses the secret {secret} for {host}.",
     "runs-command": "Runs a command: {command}",

@@ -9,16 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from app.engine.attempts import Attempts, Plan, TriesSpentError
-from app.engine.context import build_context
+from app.engine.context import Context, build_context
 from app.engine.events import ReplyDelta
 from app.engine.listing import list_folders
 from app.engine.live_record import LiveRecord
-from app.engine.reply import text_of
+from app.engine.reply import text_of, thoughts_of
 from app.store.records import TurnRecord, Usage
 from sandbox.artifacts import excerpt, is_long
 from sandbox.changeset import ChangeSet
@@ -89,7 +89,8 @@ class LiveTurn:
     ) -> ChangeSet:
         """The model writes programs until one works; returns the stage's change set.
 
-        Raises: `ModelError`, `SandboxError`, `TriesSpentError`, `CancelledError`.
+        Raises: `ModelError`, `SandboxError`, `TriesSpentError`, `TurnAskingError`,
+        `LoopedError`, `CancelledError`.
         """
         ready = await get_model()
         stage = self._attempts.stage = await self._attempts.on_worker(open_stage)
@@ -120,16 +121,12 @@ class LiveTurn:
         from pydantic_ai import Agent
         from pydantic_ai.settings import ModelSettings
 
-        context = build_context(
-            ready.prompt,
-            request=self.record.request,
-            listing=listing,
-            earlier=self._plan.earlier,
-            context_tokens=ready.context_tokens,
-            now=datetime.now().astimezone(),
-        )
+        from app.engine.taped_model import TapedModel
+
+        context = self._context(ready, listing)
+        model = TapedModel(ready.model, self._plan.tape)
         agent: Agent[None, str] = Agent(
-            ready.model, instructions=context.instructions, retries=self._plan.tries + 1
+            model, instructions=context.instructions, retries=self._plan.tries + 1
         )
         self._add_tools(agent, ready)
         self._attempts.sees = ready.sees
@@ -144,7 +141,7 @@ class LiveTurn:
         ) as run:
             async for node in run:
                 if Agent.is_model_request_node(node):
-                    await self._stream_reply(node, run.ctx, ready.model)
+                    await self._stream_reply(node, run.ctx, model)
                 elif Agent.is_call_tools_node(node):
                     async with node.stream(run.ctx) as events:
                         async for _ in events:
@@ -153,6 +150,28 @@ class LiveTurn:
                         break
                 elif Agent.is_end_node(node):
                     self._final_text = str(node.data.output)
+
+    def _context(self, ready: ReadyModel, listing: str) -> Context:
+        """What the model is sent first: as it was, when the turn goes on."""
+        from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+        kept = self._plan.tape.context
+        if kept is not None:
+            kept = dict(kept)
+            kept["history"] = ModelMessagesTypeAdapter.validate_json(kept["history"])
+            return Context(**kept)
+        context = build_context(
+            ready.prompt,
+            request=self.record.request,
+            listing=listing,
+            earlier=self._plan.earlier,
+            context_tokens=ready.context_tokens,
+            now=datetime.now().astimezone(),
+        )
+        history = ModelMessagesTypeAdapter.dump_json(context.history).decode("utf-8")
+        kept = {item.name: getattr(context, item.name) for item in fields(context)}
+        self._plan.tape.set_context({**kept, "history": history})
+        return context
 
     def _add_tools(self, agent: Agent[None, str], ready: ReadyModel) -> None:
         from pydantic_ai import ModelRetry
@@ -193,11 +212,13 @@ class LiveTurn:
         from models.local import REPEATED
 
         self._live.update(status="writing", reply="")
+        self._attempts.loops.reply_begins()
         began = time.monotonic()
         text: list[str] = []
         try:
             async with node.stream(ctx) as events:
                 async for event in events:
+                    self._attempts.loops.thoughts(thoughts_of(event))
                     delta = text_of(event)
                     if delta:
                         text.append(delta)
@@ -263,6 +284,8 @@ class LiveTurn:
             data = answer.encode("utf-8", "replace")
             kept = artifacts.keep(data, media_type="text/plain", name="output.txt")
             answer = excerpt(answer, kept)
+        if outcome is not None and outcome.notes:
+            answer = "\n".join([answer, *outcome.notes])
         for kept in outcome.kept if outcome is not None else ():
             answer += f"\n[kept as {kept.described()}]"
         return answer

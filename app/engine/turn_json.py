@@ -10,6 +10,7 @@ from app.engine.reason_words import reason_sentence
 from app.store.records import ProgramRecord, TurnRecord
 from sandbox.changeset import change_to_json
 from sandbox.effects import Effect
+from sandbox.question import Question
 
 VERSION = 1
 
@@ -40,6 +41,7 @@ async def turn_json(engine: Engine, turn: TurnRecord) -> dict[str, Any]:
             {"code": one.code, "text": reason_sentence(one), "data": dict(one.data)}
             for one in turn.reasons
         ],
+        "question": _question(turn.question),
         "conflicts": [
             {"path": item.path, "reason": item.reason, "change": item.change_id}
             for item in turn.conflicts
@@ -52,6 +54,24 @@ async def turn_json(engine: Engine, turn: TurnRecord) -> dict[str, Any]:
             "seconds": round(turn.seconds, 3),
             "money": turn.usage.money,
         },
+    }
+
+
+def _question(question: Question | None) -> dict[str, Any] | None:
+    if question is None:
+        return None
+    return {
+        "kind": question.kind,
+        "call": question.call,
+        "line": question.line,
+        "effects": _effects(question.effects),
+        "reasons": [
+            {"code": one.code, "text": reason_sentence(one), "data": dict(one.data)}
+            for one in question.reasons
+        ],
+        "text": question.exact,
+        "choices": list(question.choices),
+        "so_far": dict(question.composition.counts),
     }
 
 

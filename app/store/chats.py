@@ -112,12 +112,13 @@ class ChatStore:
         request: str,
         model_id: str,
         *,
+        turn_id: str = "",
         status: TurnStatus = "writing",
         usage: Usage | None = None,
     ) -> TurnRecord:
         """Begin a turn, owned by this process."""
         turn = TurnRecord(
-            turn_id=new_id(),
+            turn_id=turn_id or new_id(),
             chat_id=chat.chat_id,
             request=codec.clean(request),
             model_id=model_id,
@@ -152,6 +153,10 @@ class ChatStore:
         raise NotFoundError(
             f"There is no run {turn_id}.", hint="drydock runs list shows the runs there are."
         )
+
+    def has_turn(self, turn_id: str) -> bool:
+        """Whether there is such a turn."""
+        return bool(self._db.rows("SELECT 1 FROM turns WHERE id = ?", [turn_id]))
 
     def turn_folders(self, turn_id: str) -> tuple[Folder, ...]:
         """The folders as they were granted when the turn began."""
@@ -193,6 +198,11 @@ class ChatStore:
             if not is_running(row["owner"])
         ]
 
+    def interrupted(self) -> list[TurnRecord]:
+        """Turns that can go on, oldest first."""
+        rows = self._db.rows("SELECT * FROM turns WHERE status = 'interrupted' ORDER BY started")
+        return [codec.turn_from(row, self._programs(row["id"])) for row in rows]
+
     def release(self, turn_id: str) -> None:
         """Let a turn go that this process cannot end: the next start takes it up."""
         self._db.update("turns", turn_id, {"owner": ""})
@@ -217,6 +227,11 @@ class ChatStore:
                 "data": codec.effects_text(effects),
             },
         )
+
+    def forget_effects(self, program_id: str) -> None:
+        """Remove the effects of a program that tells them again."""
+        with self._db.atomic():
+            self._db.execute("DELETE FROM effects WHERE program_id = ?", [program_id])
 
     def effects(self, turn_id: str) -> list[Effect]:
         """All effects of a turn, in order."""

@@ -27,6 +27,8 @@ from sandbox.changeset import to_json as change_set_to_json
 from sandbox.effects import Effect, Span
 from sandbox.errors import Fault
 from sandbox.ports import Reason
+from sandbox.question import question_from_text, question_to_text
+from sandbox.shown import Shown
 
 Row = Mapping[str, Any]
 
@@ -86,6 +88,7 @@ def turn_row(turn: TurnRecord) -> dict[str, Any]:
         "committed": int(turn.committed),
         "usage": dump(asdict(turn.usage)),
         "seconds": turn.seconds,
+        "question": None if turn.question is None else question_to_text(turn.question),
     }
 
 
@@ -111,6 +114,7 @@ def turn_from(row: Row, programs: Iterable[ProgramRecord]) -> TurnRecord:
         committed=bool(row["committed"]),
         usage=Usage(**json.loads(row["usage"])),
         seconds=row["seconds"],
+        question=None if row["question"] is None else question_from_text(row["question"]),
     )
 
 
@@ -145,6 +149,7 @@ def program_row(program: ProgramRecord) -> dict[str, Any]:
         "wall_s": program.wall_s,
         "calls": dump([asdict(group) for group in program.calls]),
         "file_calls": program.file_calls,
+        "shown": dump([asdict(item) for item in program.shown]),
     }
 
 
@@ -164,7 +169,14 @@ def program_from(row: Row) -> ProgramRecord:
         wall_s=row["wall_s"],
         calls=tuple(CallGroup(**item) for item in json.loads(row["calls"])),
         file_calls=row["file_calls"],
+        shown=tuple(_shown_from(item) for item in json.loads(row["shown"])),
     )
+
+
+def _shown_from(item: dict[str, Any]) -> Shown:
+    item["columns"] = tuple(item["columns"])
+    item["rows"] = tuple(tuple(line) for line in item["rows"])
+    return Shown(**item)
 
 
 def effects_text(effects: Iterable[Effect]) -> str:

@@ -18,6 +18,8 @@ Step = Literal[
     "replied",
     "program-started",
     "program-ended",
+    "asked",
+    "answered",
     "review",
     "granted",
     "decided",

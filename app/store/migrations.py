@@ -113,6 +113,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("ALTER TABLE turns ADD COLUMN reasons TEXT NOT NULL DEFAULT '[]'",),
     (
+        "ALTER TABLE turns ADD COLUMN question TEXT",
+        "ALTER TABLE programs ADD COLUMN shown TEXT NOT NULL DEFAULT '[]'",
+    ),
+    (
         # What secrets are and where they may go. Their values are never in this file.
         """CREATE TABLE secrets (
             id TEXT PRIMARY KEY,

@@ -13,12 +13,15 @@ from sandbox.changeset import ChangeSet
 from sandbox.effects import EffectKind
 from sandbox.errors import Fault
 from sandbox.ports import Reason
+from sandbox.question import Question
+from sandbox.shown import Shown
 from sandbox.verify import Choice
 
 TurnStatus = Literal[
     "writing",  # the model writes
     "checking",  # the program is bridged and checked
     "running",  # the program runs on the stage
+    "asking",  # a program waits for the person at a call
     "waiting",  # a change set waits for the person
     "committing",  # approved changes are being applied
     "done",
@@ -30,7 +33,10 @@ TurnStatus = Literal[
 ]
 LIVE: frozenset[TurnStatus] = frozenset({"writing", "checking", "running", "committing"})
 
-ProgramStatus = Literal["running", "ok", "error", "stopped"]
+GIVEN_PROGRAM = "program"
+"""The model id of a turn whose program was given, not written by a model."""
+
+ProgramStatus = Literal["running", "asking", "ok", "error", "stopped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +75,7 @@ class ProgramRecord:
     wall_s: float = 0.0
     calls: tuple[CallGroup, ...] = ()
     file_calls: int = 0
+    shown: tuple[Shown, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +121,7 @@ class TurnRecord:
     `reply`: the model's text of the latest try, its program included; `answer`: what the person
     reads; `changes`: the change set, None while there is none; `approved`: ids of the changes that
     were committed; `reasons`: what is unusual about them, the most unusual first; `seconds`: wall
-    time so far.
+    time so far; `question`: what a program waits for, while the status is asking.
     """
 
     turn_id: str
@@ -134,6 +141,7 @@ class TurnRecord:
     committed: bool = False
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,6 +117,6 @@ def _bold() -> QFont:
 def _state(chat: ChatRecord) -> str:
     """A chat's state, where it needs the person or is at work; such chats are in bold."""
     at_work = chat.status is not None and chat.status in LIVE
-    if chat.status is not None and (at_work or chat.status in ("waiting", "interrupted")):
+    if chat.status is not None and (at_work or chat.status in ("waiting", "asking", "interrupted")):
         return f", {words.status(chat.status)}"
     return ""

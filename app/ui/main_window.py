@@ -270,6 +270,8 @@ class MainWindow(QMainWindow):
         self.transcript.undo_wanted.connect(session.undo)
         self.transcript.redo_wanted.connect(session.redo)
         self.transcript.resume_wanted.connect(session.resume)
+        self.transcript.restart_wanted.connect(session.restart)
+        self.transcript.answered.connect(session.answer)
         self._theme.changed.connect(self._theme_changed)
         lab = session.lab
         self.capability.measure_wanted.connect(lab.measure)

@@ -97,6 +97,8 @@ class ProgramView(QFrame):
                 return self.tr("ran {0}").format(words.seconds(program.wall_s))
             case "error":
                 return self.tr("failed after {0}").format(words.seconds(program.wall_s))
+            case "asking":
+                return self.tr("waits for you")
             case "stopped":
                 return self.tr("stopped")
 

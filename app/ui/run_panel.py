@@ -92,6 +92,7 @@ class RunPanel(QTabWidget):
             "running": self.tr("running"),
             "ok": self.tr("ran {0}").format(words.seconds(program.wall_s)),
             "error": self.tr("failed after {0}").format(words.seconds(program.wall_s)),
+            "asking": self.tr("waits for you"),
             "stopped": self.tr("stopped"),
         }[program.status]
         self._run.addWidget(label(f"{title}, {state}", "strong", wrap=True))

@@ -34,6 +34,7 @@ from app.store.records import (
     TurnRecord,
 )
 from app.ui.lab_session import LabSession
+from app.ui.question_block import Answered
 from app.ui.review_dialog import Decision, PreviewWish
 from app.ui.secret_session import SecretSession
 
@@ -216,6 +217,14 @@ class Session(QObject):
     def resume(self, turn_id: str) -> None:
         """Go on with an interrupted turn."""
         self._bridge.call(lambda engine: engine.resume(turn_id))
+
+    def restart(self, turn_id: str) -> None:
+        """Run an interrupted turn again from its start."""
+        self._bridge.call(lambda engine: engine.resume(turn_id, from_start=True))
+
+    def answer(self, answered: Answered) -> None:
+        """Answer what a turn's program asks."""
+        self._bridge.call(lambda engine: engine.answer(answered.turn_id, answered.answer))
 
     def decide(
         self,

@@ -32,6 +32,8 @@ class Transcript(QScrollArea):
     undo_wanted = Signal(str)
     redo_wanted = Signal(str)
     resume_wanted = Signal(str)
+    restart_wanted = Signal(str)
+    answered = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,6 +153,8 @@ class Transcript(QScrollArea):
         view.undo_wanted.connect(self.undo_wanted)
         view.redo_wanted.connect(self.redo_wanted)
         view.resume_wanted.connect(self.resume_wanted)
+        view.restart_wanted.connect(self.restart_wanted)
+        view.answered.connect(self.answered)
         self._views[turn.turn_id] = view
         self._turns_layout.insertWidget(self._turns_layout.count() if at is None else at, view)
 

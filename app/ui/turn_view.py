@@ -17,6 +17,8 @@ from app.store.records import LIVE, CallGroup, Folder, TurnRecord, TurnStatus
 from app.ui import words
 from app.ui.highlight import PythonHighlighter
 from app.ui.program_view import ProgramView
+from app.ui.question_block import QuestionBlock
+from app.ui.shown_block import ShownBlock
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
 from app.ui.transcript_model import FenceSplitter
 from app.ui.widgets import (
@@ -31,6 +33,7 @@ from app.ui.widgets import (
     plain_tooltip,
     row,
 )
+from sandbox.shown import Shown
 
 LIVE_LINES = 12
 CONFLICTS_SHOWN = 8
@@ -75,12 +78,14 @@ class LiveReply(QWidget):
 
 
 class TurnView(QFrame):
-    """The widgets of one turn. Each signal carries the turn's id."""
+    """The widgets of one turn. Signals carry the turn's id, `answered` an `Answered`."""
 
     review_wanted = Signal(str)
     undo_wanted = Signal(str)
     redo_wanted = Signal(str)
     resume_wanted = Signal(str)
+    restart_wanted = Signal(str)
+    answered = Signal(object)
 
     def __init__(
         self, turn: TurnRecord, folders: Sequence[Folder], parent: QWidget | None = None
@@ -123,6 +128,9 @@ class TurnView(QFrame):
         self._answer = CutText()
         self._answer.setAccessibleName(self.tr("Answer"))
         layout.addWidget(self._answer)
+        self._shown_place = column(spacing=SPACE_S)
+        layout.addLayout(self._shown_place)
+        self._shown: tuple[Shown, ...] = ()
         self._foot = column(spacing=SPACE_S)
         layout.addLayout(self._foot)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.DefaultContextMenu)
@@ -146,6 +154,7 @@ class TurnView(QFrame):
         self._update_programs(turn)
         self._answer.set_text(turn.answer)
         self._answer.setVisible(bool(turn.answer.strip()))
+        self._update_shown(turn)
         self._update_foot(turn)
 
     def append_reply(self, text: str) -> None:
@@ -218,8 +227,29 @@ class TurnView(QFrame):
             else:
                 view.update_program(program)
 
+    def _update_shown(self, turn: TurnRecord) -> None:
+        shown = tuple(
+            item
+            for program in turn.programs
+            if program.status in ("ok", "asking")
+            for item in program.shown
+        )
+        if shown == self._shown:
+            return
+        self._shown = shown
+        clear(self._shown_place)
+        for item in shown:
+            self._shown_place.addWidget(ShownBlock(item, self._folders))
+
     def _update_foot(self, turn: TurnRecord) -> None:
-        key = (turn.status, turn.problem, turn.changes, turn.approved, turn.conflicts)
+        key = (
+            turn.status,
+            turn.problem,
+            turn.changes,
+            turn.approved,
+            turn.conflicts,
+            turn.question,
+        )
         if key == self._foot_key:
             return
         self._foot_key = key
@@ -235,6 +265,16 @@ class TurnView(QFrame):
                 self._add_undo(turn)
             case "undone":
                 self._add_redo(turn)
+            case "asking" if turn.question is not None:
+                block = QuestionBlock(turn, turn.question, self._folders)
+                block.answered.connect(self.answered)
+                self._foot.addWidget(block)
+            case "interrupted" if turn.problem is not None:
+                self._add_bar(
+                    self.tr("It can be run again from its start; you will be asked again."),
+                    self.tr("Start again"),
+                    lambda: self.restart_wanted.emit(turn.turn_id),
+                )
             case "interrupted":
                 self._add_bar(
                     self.tr("Drydock ended in the middle of this. Nothing is lost."),
@@ -318,7 +358,7 @@ class TurnView(QFrame):
 
 def _status_role(status: TurnStatus) -> str:
     match status:
-        case "waiting" | "failed" | "interrupted":
+        case "waiting" | "asking" | "failed" | "interrupted":
             return "caution"
         case "done":
             return "good"

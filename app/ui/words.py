@@ -98,6 +98,8 @@ def status(value: TurnStatus) -> str:
             return _tr(value)
         case "waiting":
             return _tr("waiting for you")
+        case "asking":
+            return _tr("asks you")
         case "committing":
             return _tr("applying changes")
         case "rejected":

@@ -1,4 +1,4 @@
-"""Standing grants on the command line: hosts are read under them, and nothing is sent."""
+"""Standing grants on the command line: hosts are read under them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def run(
 ) -> tuple[int, dict[str, Any]]:
     program = folder.parent / "program.py"
     program.write_text(source, encoding="utf-8")
-    argv = ("exec", str(program), "--folder", str(folder), "--approve", "all", "--json", *options)
+    options = options if "--approve" in options else ("--approve", "all", *options)
+    argv = ("exec", str(program), "--folder", str(folder), "--json", *options)
     code = cli.run(argv)
     return code, json.loads(capsys.readouterr().out.splitlines()[-1])
 
@@ -52,32 +53,26 @@ def test_a_granted_host_is_read_and_the_page_lands_in_the_folder(
     assert (first["kind"], first["path"], first["call"]) == ("read", url, "fetch_url")
 
 
-@pytest.mark.parametrize(
-    ("call", "problem"),
-    [
-        ("fetch_url(URL)", "needs the person's grant host:127.0.0.1"),
-        ("http_request('POST', URL, None, 'x')", "needs the person's approval"),
-    ],
-)
-def test_approving_everything_is_no_grant_for_a_host(
-    capsys: pytest.CaptureFixture[str], folder: Path, server: Loopback, call: str, problem: str
+def test_a_host_that_is_not_granted_is_read_when_the_person_approves(
+    capsys: pytest.CaptureFixture[str], folder: Path, server: Loopback
 ) -> None:
     url, before = server.url("/page"), len(server.seen)
-    code, result = run(capsys, folder, f"URL = {url!r}\n{call}\n")
-    assert code == 1
-    assert problem in result["error"]["details"]
+    code, result = run(capsys, folder, f"fetch_url({url!r})\n", "--approve", "never")
+    assert (code, result["status"]) == (3, "asking")
+    assert [reason["code"] for reason in result["question"]["reasons"]] == ["reads-host"]
     assert len(server.seen) == before
+    code, _ = run(capsys, folder, f"fetch_url({url!r})\n", "--approve", "all")
+    assert (code, len(server.seen)) == (0, before + 1)
 
 
-def test_what_was_read_from_files_does_not_leave_in_an_address(
+def test_what_was_read_from_files_does_not_leave_in_an_address_unasked(
     capsys: pytest.CaptureFixture[str], folder: Path, server: Loopback
 ) -> None:
     before = len(server.seen)
     source = f"text = open('notes.txt').read()\nfetch_url({server.url('/?q=')!r} + text.strip())\n"
-    code, result = run(capsys, folder, source, "--grant", "host:127.0.0.1")
-    assert code == 1
-    assert "could hold what was in them" in result["error"]["details"]
-    assert "my-secret" not in result["error"]["details"]
+    code, result = run(capsys, folder, source, "--grant", "host:127.0.0.1", "--approve", "never")
+    assert (code, result["status"]) == (3, "asking")
+    assert result["question"]["reasons"][0]["code"].startswith("private-")
     assert len(server.seen) == before
 
 

@@ -31,12 +31,18 @@ def test_no_effect_is_allowed() -> None:
     assert TurnGate().judge([]).outcome == "allow"
 
 
-@pytest.mark.parametrize("kind", ["show", "ask"])
-def test_a_kind_without_a_rule_is_denied_under_every_grant(kind: EffectKind) -> None:
+def test_a_kind_without_a_rule_is_denied_under_every_grant() -> None:
     gate = TurnGate(granted("host:example.org", "tool:send"))
-    verdict = gate.judge([Effect(kind=kind, path="https://example.org/")])
+    verdict = gate.judge([Effect(kind="new", path="https://example.org/")])  # type: ignore[arg-type]
     assert verdict.outcome == "deny"
     assert verdict.message
+
+
+def test_what_is_shown_to_the_person_is_allowed_and_a_question_waits() -> None:
+    assert TurnGate().judge([PRIVATE, Effect(kind="show", path="")]).outcome == "allow"
+    verdict = TurnGate().judge([Effect(kind="ask", path="")])
+    assert verdict.outcome == "ask"
+    assert [reason.code for reason in verdict.reasons] == ["asks"]
 
 
 @pytest.mark.parametrize("kind", ["command", "secret", "request", "tool"])
@@ -53,8 +59,8 @@ def test_one_effect_to_be_asked_about_asks_for_the_call() -> None:
 
 
 def test_one_denied_effect_denies_the_call() -> None:
-    effects = [Effect(kind="command", path="ls"), Effect(kind="ask", path="x")]
-    assert TurnGate().judge(effects).outcome == "deny"
+    unbound = Effect(kind="new", path="x")  # type: ignore[arg-type]
+    assert TurnGate().judge([Effect(kind="command", path="ls"), unbound]).outcome == "deny"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,144 @@
+"""The tape of a turn on the disk: one file, only ever appended to, every mark with its checksum.
+
+Owns the file's form: a head that names the version, then marks, each with its length and a checksum
+that runs on from the one before, so that what is cut out, put in or altered shows. What the marks
+mean is `sandbox/tape.py`'s and `app/engine/turn_tape.py`'s. Thread: any, one append at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import threading
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from app.errors import AppError
+
+VERSION = 1
+_MAGIC = b"drydock tape\n"
+_FRAME = struct.Struct("<II")
+_MOST_BYTES = 256 * 1024 * 1024
+
+
+class TapeUnusableError(AppError):
+    """The tape cannot be played: it is damaged, or of another version."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What a tape was made by. `interpreter`: its version."""
+
+    turn_id: str
+    interpreter: str
+    version: int = VERSION
+
+
+class TapeFile:
+    """One turn's tape, open for appending."""
+
+    def __init__(self, path: Path, file: BinaryIO, checksum: int) -> None:
+        self.path = path
+        self._file = file
+        self._checksum = checksum
+        self._lock = threading.Lock()
+
+    @classmethod
+    def new(cls, path: Path, head: Head, first: bytes) -> TapeFile:
+        """A tape with one mark, in place of one that may be there; it is there whole or not."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = {"turn": head.turn_id, "interpreter": head.interpreter, "version": head.version}
+        data, checksum = bytearray(_MAGIC), 0
+        for mark in (json.dumps(text).encode("ascii"), first):
+            checksum = zlib.crc32(mark, checksum)
+            data += _FRAME.pack(len(mark), checksum) + mark
+        fresh = path.with_name(f"{path.name}.new")
+        with fresh.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        return cls(path, path.open("ab", buffering=0), checksum)
+
+    @classmethod
+    def reopen(cls, path: Path, head: Head) -> tuple[TapeFile, list[bytes]]:
+        """A tape with its marks, to be appended to. A mark that was cut off at the end is dropped.
+
+        Raises: `TapeUnusableError` that says what is wrong; the file is left as it is.
+        """
+        marks, end, checksum = _read(path, head)
+        file = path.open("r+b", buffering=0)
+        file.truncate(end)
+        file.seek(end)
+        return cls(path, file, checksum), marks
+
+    def append(self, mark: bytes, *, sync: bool) -> None:
+        """Add a mark; `sync`: the disk has it, and all before it, when this returns."""
+        with self._lock:
+            checksum = zlib.crc32(mark, self._checksum)
+            self._file.write(_FRAME.pack(len(mark), checksum) + mark)
+            self._checksum = checksum
+            if sync:
+                os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _read(path: Path, head: Head) -> tuple[list[bytes], int, int]:
+    """The marks after the head, where the last whole one ends, and the checksum up to there."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise _unusable("There is no record of what its programs did.") from error
+    except OSError as error:
+        raise _unusable(f"Its record cannot be read ({error.strerror}).") from error
+    if not data.startswith(_MAGIC):
+        raise _unusable("Its record is damaged at the start.")
+    marks: list[bytes] = []
+    at, checksum = len(_MAGIC), 0
+    while at + _FRAME.size <= len(data):
+        length, wanted = _FRAME.unpack_from(data, at)
+        mark = data[at + _FRAME.size : at + _FRAME.size + length]
+        if length > _MOST_BYTES:
+            raise _unusable(f"Its record is damaged (at byte {at:,}).")
+        if len(mark) < length:
+            break  # cut off while it was written
+        if zlib.crc32(mark, checksum) != wanted:
+            raise _unusable(f"Its record was altered or is damaged (at byte {at:,}).")
+        marks.append(mark)
+        checksum, at = wanted, at + _FRAME.size + length
+    if not marks:
+        raise _unusable("Its record is cut off at the start.")
+    _check_head(marks[0], head)
+    return marks[1:], at, checksum
+
+
+def _check_head(mark: bytes, head: Head) -> None:
+    try:
+        found: dict[str, Any] = json.loads(mark)
+        turn_id, version = str(found["turn"]), int(found["version"])
+        interpreter = str(found["interpreter"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unusable("Its record is damaged at the start.") from error
+    if version != head.version:
+        which = "an older" if version < head.version else "a newer"
+        raise _unusable(f"Its record was written by {which} Drydock (format {version}).")
+    if turn_id != head.turn_id:
+        raise _unusable("Its record belongs to another run.")
+    if interpreter != head.interpreter:
+        raise _unusable(
+            f"Its record is of the program interpreter {interpreter}, this is {head.interpreter}."
+        )
+
+
+def _unusable(what: str) -> TapeUnusableError:
+    return TapeUnusableError(
+        f"This run cannot go on where it was. {what}",
+        hint="Nothing of it is on the disk. Start it again from its beginning, or send the request "
+        "again.",
+    )
