@@ -14,9 +14,12 @@ details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``n
 ``size_before``, ``size_after``, ``mode``, ``mtime_ns``, ``modified``, ``overwrites``,
 ``depends_on``, ``evidence`` with ``program_id``, ``line``, ``call``, ...), ``approved`` (ids),
 ``committed``, ``question`` (null, or what an asking run waits for: ``kind``, ``call``, ``line``,
-``effects``, ``reasons``, ``text``, ``choices``, ``so_far``), ``conflicts``, ``reasons``
-(``code``, ``text``, ``data``), ``usage`` (``prompt_tokens``, ``completion_tokens``,
-``cached_tokens``, ``model_seconds``, ``seconds``, ``money``). `runs list`: ``{"runs": [...]}``,
+``effects``, ``reasons``, ``text``, ``choices``, ``so_far``), ``routed`` (why the router chose the
+model), ``offer`` (null or ``model_id``, ``line``, ``price``, ``currency``, ``leaves``),
+``conflicts``, ``reasons`` (``code``, ``text``, ``data``), ``usage`` (``prompt_tokens``,
+``completion_tokens``, ``cached_tokens``, ``thinking_tokens``, ``model_seconds``, ``seconds``,
+``money``: decimal text or null where it is not known, ``currency``, ``energy_joules``: null where
+it is not known). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
 ``runs``: what is kept to take runs back. `runs show` adds ``patch``: the text changes as a unified
 patch, in which a byte that is no UTF-8 stands as a lone surrogate. `vault list`: ``secrets``, each
@@ -63,6 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_runs(commands)
     _add_models(commands)
     _add_grants(commands)
+    _add_costs(commands)
     _add_eval(commands)
     _add_vault(commands)
     doctor = commands.add_parser("doctor", help="what this machine can do")
@@ -123,7 +127,7 @@ def _report(error: AppError, as_json: bool, code: int) -> int:
 
 def _command_of(args: argparse.Namespace) -> Command:
     """Import the command's module only now: `models list` need not wait for the interpreter."""
-    from app import cli_grants, cli_models, cli_run, cli_runs, cli_vault, doctor
+    from app import cli_costs, cli_grants, cli_models, cli_run, cli_runs, cli_vault, doctor
 
     match args.name:
         case "run":
@@ -150,7 +154,10 @@ def _command_of(args: argparse.Namespace) -> Command:
                 "pull": cli_models.pull_model,
                 "remove": cli_models.remove_model,
                 "probe": cli_models.probe_model,
+                "test": cli_costs.test_model,
             }[args.action]
+        case "costs":
+            return cli_costs.show_costs
         case "eval":
             return _eval_command(args.action)
         case "vault":
@@ -203,6 +210,11 @@ def _add_run(commands: Any) -> None:
     task.add_argument("task", nargs="?", default="", metavar="TASK", help="what to do, in words")
     task.add_argument("--demo", action="store_true", help="tidy a copy of the demo folder")
     task.add_argument("--model", default="", metavar="ID", help="e.g. local:qwen2.5-coder-1.5b")
+    task.add_argument(
+        "--key-stdin",
+        action="store_true",
+        help="read the remote model's key from standard input, for this run alone",
+    )
     task.add_argument("--seed", type=int, default=None, help="make the model's choices repeatable")
     _add_scope(task)
     _add_decision(task)
@@ -288,7 +300,7 @@ def _add_runs(commands: Any) -> None:
 
 
 def _add_models(commands: Any) -> None:
-    models = commands.add_parser("models", help="model files: list, pull, remove, probe")
+    models = commands.add_parser("models", help="models: list, pull, remove, probe, test")
     actions = models.add_subparsers(dest="action", required=True, metavar="ACTION")
     listed = actions.add_parser("list", help="the models and which are here")
     listed.add_argument("--json", action="store_true")
@@ -300,6 +312,19 @@ def _add_models(commands: Any) -> None:
         action = actions.add_parser(name, help=what)
         action.add_argument("model_id", metavar="ID")
         action.add_argument("--json", action="store_true")
+
+    test = actions.add_parser("test", help="ask a remote model for a word; says what is wrong")
+    test.add_argument("model_id", metavar="ID")
+    test.add_argument("--key-stdin", action="store_true", help="read its key from standard input")
+    test.add_argument("--json", action="store_true")
+
+
+def _add_costs(commands: Any) -> None:
+    costs = commands.add_parser("costs", help="what models have cost, and what budgets leave")
+    costs.add_argument("--since", default="", metavar="DATE", help="from this day on")
+    form = costs.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="single requests as CSV")
+    form.add_argument("--json", action="store_true")
 
 
 def _add_eval(commands: Any) -> None:

@@ -23,7 +23,13 @@ from app.cli import (
     say,
 )
 from app.cli_ask import see_questions
-from app.cli_words import calls_text, change_lines, question_lines, review_sentence
+from app.cli_words import (
+    calls_text,
+    change_lines,
+    offer_line,
+    question_lines,
+    review_sentence,
+)
 from app.engine.demo import make_demo
 from app.engine.engine import Engine
 from app.engine.events import FetchEnded, FetchProgressed, ModelActivity, Notice, TurnChanged
@@ -35,6 +41,7 @@ from app.errors import ModelUnavailableError, UsageError
 from app.log import start_log
 from app.paths import Paths, open_home
 from app.store.records import Folder, TurnRecord
+from models.providers import AUTO, is_remote
 from sandbox.changeset import ChangeSet
 from sandbox.grant_budgets import FORMS, OPTIONS
 from sandbox.grants import grants_of
@@ -70,6 +77,8 @@ async def run_task(args: argparse.Namespace) -> int:
     async with open_engine() as (engine, paths):
         await _open_vault(engine, args)
         task, folders = await _demo(paths) if args.demo else (args.task, _folders(args))
+        if args.key_stdin:
+            await take_key(engine, args.model or (await engine.settings()).default_model)
         model_id = await _model_ready(engine, args.model)
         chat = await engine.new_chat(folders, model_id)
         turn = await engine.send(chat.chat_id, task, seed=args.seed, grants=grants_of(grants))
@@ -151,6 +160,8 @@ def tell_end(turn: TurnRecord) -> None:
             say(turn.problem.hint)
         if turn.problem.can_keep:
             say("Or apply what can be applied, and list the rest: --on-fault keep")
+    if turn.offer is not None:
+        say(offer_line(turn.offer))
     _tell_next(turn)
 
 
@@ -252,10 +263,16 @@ async def _model_ready(engine: Engine, model_id: str) -> str:
     """The id of the model to use, fetched first when it is not here."""
     wanted = model_id or (await engine.settings()).default_model
     statuses = {status.model_id: status for status in await engine.models()}
+    if wanted == AUTO:
+        return wanted
+    if is_remote(wanted):
+        await _remote_ready(engine, wanted)
+        return wanted
     if not wanted.startswith("local:"):
         raise UsageError(
-            f"{wanted} is not a local model.",
-            hint="This version runs local models only: " + ", ".join(statuses),
+            f"There is no provider named {wanted.partition(':')[0]}.",
+            hint="Models are written local:NAME, anthropic:NAME, openai:NAME, google:NAME, "
+            "mistral:NAME, groq:NAME, openrouter:NAME or compatible:SERVER/NAME.",
         )
     status = statuses.get(wanted)
     if status is None:
@@ -266,6 +283,27 @@ async def _model_ready(engine: Engine, model_id: str) -> str:
         say(f"{status.name} is not here yet; downloading {size_text(status.size_bytes)}.")
         await fetch_model(engine, wanted)
     return wanted
+
+
+async def _remote_ready(engine: Engine, model_id: str) -> None:
+    """Check a remote model's id, and ask for its key at the terminal if there is none.
+
+    Raises: `ModelError`.
+    """
+    place = await engine.places.place_of(model_id)
+    say(f"Requests go to {place.label} ({place.host}).")
+    if not place.has_key and not place.optional and sys.stdin.isatty() and sys.stderr.isatty():
+        key = await asyncio.to_thread(getpass.getpass, f"Key for {place.label}, for this run: ")
+        await engine.places.set_key(place.key_name, key)
+
+
+async def take_key(engine: Engine, model_id: str) -> None:
+    """Read a model's key from the first line of standard input, for this run alone."""
+    place = await engine.places.place_of(model_id)
+    key = (await asyncio.to_thread(sys.stdin.readline)).strip()
+    if not key:
+        raise UsageError("There is no key on standard input.", hint="Write it on the first line.")
+    await engine.places.set_key(place.key_name, key)
 
 
 async def fetch_model(engine: Engine, model_id: str) -> None:
@@ -354,6 +392,8 @@ class _Narrator:
                     self._end_bar()
                 case ModelActivity(state="loading"):
                     self._once(f"Loading {event.model_id}", event.model_id)
+                case ModelActivity(state="waiting"):
+                    say(event.detail)
                 case Notice():
                     say(f"{event.message} {event.hint}".strip())
                 case TurnChanged():
@@ -362,6 +402,8 @@ class _Narrator:
                     pass
 
     def _turn(self, turn: TurnRecord) -> None:
+        if turn.routed:
+            self._once(f"Chosen: {turn.model_id}, {turn.routed}.", turn.turn_id)
         for program in turn.programs:
             if program.status == "running":
                 self._once(f"Program {program.index} runs", program.program_id)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from app.engine.listing import size_text
 from app.engine.reason_words import reason_sentence
-from app.store.records import CallGroup, TurnRecord
+from app.store.records import CallGroup, Offer, TurnRecord
 from sandbox.changeset import Change, ChangeSet, sentence_parts, summary
 from sandbox.marks import Mark, marks
 from sandbox.question import Question
@@ -135,6 +135,17 @@ def calls_text(groups: Iterable[CallGroup]) -> str:
             noun = "secret" if group.kind == "secret" else "folder" if group.folder else "file"
             parts.append(f"{_VERBS.get(group.kind, group.kind)} {_many(group.count, noun)}")
     return ", ".join(parts)
+
+
+def offer_line(offer: Offer) -> str:
+    """A bigger model, why, about what it would cost, and what would leave."""
+    price = (
+        "at unknown cost" if offer.price is None else f"for about {offer.price} {offer.currency}"
+    )
+    if not offer.leaves:
+        price = "on this machine"
+    leaves = " The request and the folder's listing would leave this machine." * offer.leaves
+    return f"{offer.line}. Try it {price}: --model {offer.model_id}.{leaves}"
 
 
 def turn_line(turn: TurnRecord) -> str:

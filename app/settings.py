@@ -7,12 +7,15 @@ Thread: engine, or the command line's only thread.
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.errors import AppError
+from models.prices import OwnPrice
+from models.providers import Server
 from sandbox.limits import Limits
 from sandbox.retention import Policy
 
@@ -83,6 +86,72 @@ class VaultSettings(_Page):
     keyring_timeout_s: float = Field(default=5.0, ge=0.5, le=120.0)
 
 
+class ServerSettings(_Page):
+    """An OpenAI-compatible server of the person's own."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")
+    address: str
+
+    def server(self) -> Server:
+        """The same as the models want it."""
+        return Server(name=self.name, base_url=self.address)
+
+
+class PriceSettings(_Page):
+    """A price of the person's own, per million tokens; it goes before the price list's."""
+
+    model: str
+    input: Decimal = Field(ge=0)
+    output: Decimal = Field(ge=0)
+    cached: Decimal | None = Field(default=None, ge=0)
+    currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$")
+    date: str = Field(default="", pattern=r"^(\d{4}-\d{2}-\d{2})?$")
+
+    def price(self) -> OwnPrice:
+        """The same as the models want it."""
+        return OwnPrice(
+            model_id=self.model,
+            input=self.input,
+            output=self.output,
+            cached=self.cached,
+            currency=self.currency,
+            date=self.date,
+        )
+
+
+class RemoteSettings(_Page):
+    """Models elsewhere: which are offered, at which servers. Keys are never in here.
+
+    `thinking`: how much a model thinks before it answers; "default" leaves it to the provider.
+    """
+
+    models: tuple[str, ...] = ()
+    servers: tuple[ServerSettings, ...] = ()
+    reply_tokens: int = Field(default=8192, ge=256, le=131_072)
+    context_tokens: int = Field(default=128_000, ge=4096, le=2_000_000)
+    thinking: Literal["default", "off", "low", "medium", "high"] = "default"
+    prices: tuple[PriceSettings, ...] = ()
+
+
+class BudgetSettings(_Page):
+    """How much money may go; None: without bound. A request that could exceed one is not sent.
+
+    `unknown_prices`: whether a model whose price nobody knows may be used under a budget.
+    """
+
+    currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$")
+    turn: Decimal | None = Field(default=None, ge=0)
+    day: Decimal | None = Field(default=None, ge=0)
+    month: Decimal | None = Field(default=None, ge=0)
+    unknown_prices: bool = False
+
+
+class RouterSettings(_Page):
+    """Choosing a model for "auto". `good_enough`: the share of tasks of a kind that must work."""
+
+    good_enough: float = Field(default=0.7, ge=0.0, le=1.0)
+
+
 class Settings(_Page):
     """All settings, one page a topic."""
 
@@ -92,6 +161,9 @@ class Settings(_Page):
     sandbox: SandboxSettings = SandboxSettings()
     undo: UndoSettings = UndoSettings()
     vault: VaultSettings = VaultSettings()
+    remote: RemoteSettings = RemoteSettings()
+    budget: BudgetSettings = BudgetSettings()
+    router: RouterSettings = RouterSettings()
 
 
 def load_settings(path: Path) -> Settings:

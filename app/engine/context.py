@@ -46,12 +46,16 @@ def build_context(
     earlier: Sequence[TurnRecord],
     context_tokens: int,
     now: datetime,
+    calls: bool = False,
 ) -> Context:
-    """Put a request together within a quarter of `context_tokens` for earlier turns."""
+    """Put a request together within a quarter of `context_tokens` for earlier turns.
+
+    `calls`: earlier programs are told as the calls that they were, for models that make calls.
+    """
     budget = int(context_tokens * _HISTORY_SHARE * _CHARS_PER_TOKEN)
     usable = [turn for turn in earlier if _is_worth(turn)]
     kept: list[TurnRecord] = []
-    for turn in reversed(usable[-_HISTORY_TURNS:]):
+    for turn in reversed(usable if calls else usable[-_HISTORY_TURNS:]):
         budget -= len(turn.request) + len(_program_of(turn)) + min(len(turn.answer), _RESULT_CHARS)
         if budget < 0:
             break
@@ -60,6 +64,9 @@ def build_context(
     for asked, reply in prompt.example_exchanges():
         history += _exchange(asked, reply, "")
     for turn in kept:
+        if calls and _program_of(turn):
+            history += _called(turn)
+            continue
         reply = fenced(_program_of(turn)) if _program_of(turn) else turn.answer
         history += _exchange(turn.request, reply, _outcome_of(turn))
     return Context(
@@ -101,6 +108,30 @@ def _exchange(asked: str, reply: str, result: str) -> list[ModelMessage]:
             ModelResponse(parts=[TextPart(content="Done.")]),
         ]
     return messages
+
+
+def _called(turn: TurnRecord) -> list[ModelMessage]:
+    """An earlier turn with its program as a call. Ids are the turn's, so the same each time."""
+    from pydantic_ai.messages import (
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+
+    call_id = f"c{turn.turn_id}"[:9].ljust(9, "0")  # nine letters and digits suit every provider
+    call = ToolCallPart(
+        tool_name="run_code", args={"source": _program_of(turn)}, tool_call_id=call_id
+    )
+    told = ToolReturnPart(tool_name="run_code", content=_outcome_of(turn), tool_call_id=call_id)
+    return [
+        ModelRequest(parts=[UserPromptPart(content=turn.request)]),
+        ModelResponse(parts=[call]),
+        ModelRequest(parts=[told]),
+        ModelResponse(parts=[TextPart(content=turn.answer[:_RESULT_CHARS] or "Done.")]),
+    ]
 
 
 def _is_worth(turn: TurnRecord) -> bool:

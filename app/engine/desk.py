@@ -25,18 +25,28 @@ from app.engine.live_record import LiveRecord
 from app.engine.loops import LoopedError
 from app.engine.mailbox import Mailbox
 from app.engine.problems import in_circles, problem_of, spent
+from app.engine.ready import ReadyRoom
+from app.engine.router import Choice, Outcome
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
+from app.engine.steering import Steering
 from app.engine.surroundings import look_around
 from app.engine.turn import LiveTurn
 from app.engine.turn_tape import TurnTape, forget_strays
-from app.engine.warm import ModelSource
 from app.errors import AppError
 from app.paths import Paths
 from app.settings import Settings
 from app.store.chats import ChatStore, new_id
 from app.store.journal import TurnJournal
-from app.store.records import GIVEN_PROGRAM, ChatRecord, Problem, TurnRecord, TurnStatus, Usage
+from app.store.records import (
+    GIVEN_PROGRAM,
+    ChatRecord,
+    Offer,
+    Problem,
+    TurnRecord,
+    TurnStatus,
+    Usage,
+)
 from app.store.tape_file import TapeUnusableError
 from models.errors import ModelError
 from sandbox.artifacts import Artifacts
@@ -68,7 +78,8 @@ class TurnDesk:
         store: ChatStore,
         journal: TurnJournal,
         mailbox: Mailbox,
-        models: ModelSource,
+        models: ReadyRoom,
+        steering: Steering,
         keeper: UndoKeeper,
         settings: Callable[[], Settings],
         secrets: SecretDesk,
@@ -80,6 +91,7 @@ class TurnDesk:
         self._journal = journal
         self._mailbox = mailbox
         self._models = models
+        self._steering = steering
         self._settings = settings
         self._secrets = secrets
         self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
@@ -104,13 +116,16 @@ class TurnDesk:
         *,
         seed: int | None = None,
         grants: Grants = NO_GRANTS,
+        choice: Choice | None = None,
     ) -> TurnRecord:
-        """Start a turn in which the chat's model writes the program."""
+        """Start a turn in which a model writes the program: `choice`'s, else the chat's."""
         self._check(chat)
         earlier = self._store.view(chat.chat_id).turns
+        model_id = chat.model_id if choice is None else choice.model_id
+        routed = "" if choice is None else choice.line
         run = {"source": None, "seed": seed, "grants": sorted(grants.texts)}
         turn_id, tape = self._new_tape(run)
-        turn = self._store.add_turn(chat, request, chat.model_id, turn_id=turn_id)
+        turn = self._store.add_turn(chat, request, model_id, turn_id=turn_id, routed=routed)
         self._launch(turn, earlier, None, tape, seed=seed, grants=grants)
         return turn
 
@@ -330,7 +345,8 @@ class TurnDesk:
         except (TriesSpentError, LoopedError) as error:
             looped = isinstance(error, LoopedError)
             problem = in_circles(error.circle) if looped else spent(live)
-            self.decisions.settle(live.record, "failed", problem)
+            record = replace(live.record, offer=self._offer(live, looped=looped))
+            self.decisions.settle(record, "failed", problem)
         except ModelError as error:
             self.decisions.settle(live.record, "failed", problem_of(error, "model"))
         except SandboxUnavailableError as error:
@@ -356,6 +372,22 @@ class TurnDesk:
             tape.close()
             self._live.pop(turn_id, None)
 
+    def _offer(self, live: LiveTurn, *, looped: bool) -> Offer | None:
+        """A bigger model for a turn whose tries are spent; programs that were given have none."""
+        if live.record.model_id == GIVEN_PROGRAM:
+            return None
+        fault = live.last_fault
+        outcome = Outcome(
+            model_id=live.record.model_id,
+            succeeded=False,
+            tries=len(live.record.programs),
+            most_tries=1,  # they are spent
+            looped=looped or live.looped,
+            # What a gate has refused is not asked of a bigger model.
+            refused=fault is not None and fault.type == "PermissionError",
+        )
+        return self._steering.after(live.record, outcome)
+
     async def _run(self, live: LiveTurn, source: str | None) -> ChangeSet:
         folders = self._store.turn_folders(live.record.turn_id)
         blobs = BlobStore(
@@ -370,7 +402,9 @@ class TurnDesk:
             changes = await live.run_program(source, open_stage)
         else:
             model_id = live.record.model_id
-            changes = await live.run_request(lambda: self._models.ready(model_id), open_stage)
+            changes = await live.run_request(
+                lambda: self._models.ready(model_id, live.record), open_stage
+            )
         await self._keep_safe(blobs, changes)
         return changes
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from app.engine import warm
 from app.engine.demo import Demo, make_demo
@@ -20,7 +21,7 @@ from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
 from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview, Previewer, patch_of_turn
-from app.engine.redacted_model import RedactedModels
+from app.engine.remote_rooms import remote_rooms
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
 from app.engine.turn_tape import forget_tape
@@ -44,6 +45,9 @@ from sandbox.effects import Effect
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.question import PersonsAnswer
 from sandbox.verify import Choice
+
+if TYPE_CHECKING:
+    from models.remote_client import Connections
 
 _log = logging.getLogger(__name__)
 _TITLE_CHARS = 60
@@ -75,8 +79,10 @@ class Engine:
         models: ModelSource | None = None,
         catalog: Catalog | None = None,
         keyring: Keeper | None = None,
+        connect: Callable[[], Connections] | None = None,
     ) -> None:
-        """`models`: where models come from; the local ones when not given. `keyring`: of tests.
+        """`models`: where local models come from; the worker's when not given. `keyring`: of tests.
+        `connect`: makes the connections to remote models, the network's when not given.
 
         Raises: `AppError` when the store or the settings cannot be used.
         """
@@ -108,6 +114,19 @@ class Engine:
             settings=lambda: self._settings,
             mailbox=mailbox,
         )
+        rooms = remote_rooms(
+            paths=paths,
+            tables=self._database,
+            store=self._store,
+            settings=lambda: self._settings,
+            mailbox=mailbox,
+            local=self._models,
+            catalog=self._catalog,
+            secrets=self.secrets,
+            redactor=redactor,
+            connect=connect,
+        )
+        self.places, self._ready, self._steering = rooms.places, rooms.ready, rooms.steering
         self._fetches = Fetches(self._catalog, paths.models, mailbox)
         self._keeper = UndoKeeper(
             paths=paths,
@@ -123,7 +142,8 @@ class Engine:
             store=self._store,
             journal=self._journal,
             mailbox=mailbox,
-            models=RedactedModels(self._models, redactor),
+            models=self._ready,
+            steering=self._steering,
             keeper=self._keeper,
             secrets=self.secrets,
             settings=lambda: self._settings,
@@ -165,7 +185,7 @@ class Engine:
         await self._fetches.close()
         await self._desk.close()
         await asyncio.to_thread(self._previewer.close)
-        await self._models.close()
+        await self._ready.close()
         await self.secrets.close()
         self._database.close()
 
@@ -196,7 +216,7 @@ class Engine:
 
     async def set_model(self, chat_id: str, model_id: str) -> ChatRecord:
         """Choose the model for the next turns."""
-        self._catalog.get(model_id)
+        self.places.check_id(model_id)
         return self._save(replace(self._store.chat(chat_id), model_id=model_id))
 
     async def rename_chat(self, chat_id: str, title: str) -> ChatRecord:
@@ -234,17 +254,20 @@ class Engine:
         *,
         seed: int | None = None,
         grants: Grants = NO_GRANTS,
+        model_id: str = "",
     ) -> TurnRecord:
         """Begin a turn; returns at once. Raises: `AppError` when it cannot begin.
 
-        `grants`: hosts and tools that the person allowed in advance, for this turn alone.
+        `grants`: hosts and tools that the person allowed in advance, for this turn alone;
+        `model_id`: another model than the chat's, for this turn alone.
         """
         request = request.strip()
         if not request:
             raise AppError("There is nothing to do yet.", hint="Say what you want done.")
         await self.secrets.ready()
         chat = self._titled(self._store.chat(chat_id), request)
-        return self._desk.begin(chat, request, seed=seed, grants=grants)
+        choice = self._steering.begin(model_id or chat.model_id, request)
+        return self._desk.begin(chat, request, seed=seed, grants=grants, choice=choice)
 
     async def run_program(
         self, chat_id: str, source: str, title: str, *, grants: Grants = NO_GRANTS

@@ -33,6 +33,15 @@ class ReplyDelta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThinkingDelta:
+    """What the model thinks aloud, to be appended to the turn's thinking."""
+
+    chat_id: str
+    turn_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallsProgress:
     """Calls of the running program so far, grouped; replaces the former groups."""
 
@@ -44,10 +53,10 @@ class CallsProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelActivity:
-    """A local model's state. `detail`: words for a status line, may be empty."""
+    """A model's state. `detail`: words for a status line, may be empty."""
 
     model_id: str
-    state: Literal["loading", "ready", "unloaded", "failed"]
+    state: Literal["loading", "ready", "unloaded", "failed", "waiting"]
     detail: str = ""
 
 
@@ -105,6 +114,7 @@ Event = (
     ChatsChanged
     | TurnChanged
     | ReplyDelta
+    | ThinkingDelta
     | CallsProgress
     | ModelActivity
     | FetchProgressed

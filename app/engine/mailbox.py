@@ -12,7 +12,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.engine.events import CallsProgress, Event, FetchProgressed, ReplyDelta, TurnChanged
+from app.engine.events import (
+    CallsProgress,
+    Event,
+    FetchProgressed,
+    ReplyDelta,
+    ThinkingDelta,
+    TurnChanged,
+)
 from app.vault.redact import Redactor, Stream
 
 FRAME_S = 0.033
@@ -28,7 +35,7 @@ class Mailbox:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._on_ready: Callable[[], None] | None = None
         self._redactor: Redactor | None = None
-        self._streams: dict[str, Stream] = {}
+        self._streams: dict[tuple[str, type[Event]], Stream] = {}
 
     def redact(self, redactor: Redactor) -> None:
         """Take what `redactor` knows out of every event; a reply's text even across its pieces."""
@@ -75,21 +82,22 @@ class Mailbox:
             on_ready()
 
     def _cleaned(self, event: Event) -> list[Event]:
-        """The event without known values, after what was held back before it."""
+        """`event` without known values; what streams held back comes before what ends them."""
         redactor = self._redactor
         if redactor is None:
             return [event]
-        if isinstance(event, ReplyDelta):
-            stream = self._streams.setdefault(event.turn_id, redactor.stream())
+        if isinstance(event, ReplyDelta | ThinkingDelta):
+            kind = type(event)
+            stream = self._streams.setdefault((event.turn_id, kind), redactor.stream())
             text = stream.feed(event.text)
             return [replace(event, text=text)] if text else []
         found: list[Event] = []
         if isinstance(event, TurnChanged):
-            held = self._streams.pop(event.turn.turn_id, None)
-            rest = held.end() if held is not None else ""
-            if rest:
-                turn = event.turn
-                found.append(ReplyDelta(chat_id=turn.chat_id, turn_id=turn.turn_id, text=rest))
+            turn = event.turn
+            for kind in (ThinkingDelta, ReplyDelta):
+                held = self._streams.pop((turn.turn_id, kind), None)
+                if held is not None and (rest := held.end()):
+                    found.append(kind(chat_id=turn.chat_id, turn_id=turn.turn_id, text=rest))
         return [*found, redactor.value(event)]
 
     def _merged(self, event: Event) -> bool:
@@ -99,6 +107,11 @@ class Mailbox:
         match event, last:
             case ReplyDelta(), ReplyDelta() if event.turn_id == last.turn_id:
                 self._events[-1] = ReplyDelta(
+                    chat_id=event.chat_id, turn_id=event.turn_id, text=last.text + event.text
+                )
+                return True
+            case ThinkingDelta(), ThinkingDelta() if event.turn_id == last.turn_id:
+                self._events[-1] = ThinkingDelta(
                     chat_id=event.chat_id, turn_id=event.turn_id, text=last.text + event.text
                 )
                 return True

@@ -13,12 +13,14 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from app.engine.accounts import turn_money
+from app.engine.asking import build_agent, settings_of
 from app.engine.attempts import Attempts, Plan, TriesSpentError
 from app.engine.context import Context, build_context
-from app.engine.events import ReplyDelta
+from app.engine.events import ReplyDelta, ThinkingDelta
 from app.engine.listing import list_folders
 from app.engine.live_record import LiveRecord
-from app.engine.reply import text_of, thoughts_of
+from app.engine.reply import Heard, begins_anew, text_of, thinking_of, used_of
 from app.store.records import TurnRecord, Usage
 from sandbox.artifacts import excerpt, is_long
 from sandbox.changeset import ChangeSet
@@ -29,13 +31,13 @@ from sandbox.runner import Runner
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent, RunContext
-    from pydantic_ai.models import Model
     from pydantic_ai.usage import RunUsage
 
     from app.engine.warm import ReadyModel
     from models.prompt import Prompt
     from sandbox.stage import Stage
 
+_MOST_REQUESTS = 40
 _LISTING_SHARE = 0.2
 _LISTING_TOKENS = 640
 _LINE_CHARS = 120
@@ -78,6 +80,11 @@ class LiveTurn:
         return self._plan.grants
 
     @property
+    def looped(self) -> bool:
+        """Whether the latest reply went round in circles."""
+        return self._looped
+
+    @property
     def last_fault(self) -> Fault | None:
         """The fault of the latest program that failed."""
         return self._attempts.last_fault
@@ -118,30 +125,48 @@ class LiveTurn:
     # model
 
     async def _converse(self, ready: ReadyModel, listing: str) -> None:
+        from pydantic_ai.exceptions import AgentRunError
+
+        context = self._context(ready, listing)
+        try:
+            await self._exchange(ready, context)
+        except AgentRunError as error:
+            if ready.explain is None:
+                raise
+            raise ready.explain(error) from error
+
+    async def _exchange(self, ready: ReadyModel, context: Context) -> None:
+        """Request and reply until the model has nothing more to do."""
         from pydantic_ai import Agent
-        from pydantic_ai.settings import ModelSettings
+        from pydantic_ai.usage import UsageLimits
 
         from app.engine.taped_model import TapedModel
 
-        context = self._context(ready, listing)
-        model = TapedModel(ready.model, self._plan.tape)
-        agent: Agent[None, str] = Agent(
-            model, instructions=context.instructions, retries=self._plan.tries + 1
+        agent = build_agent(
+            ready,
+            context.instructions,
+            tries=self._plan.tries,
+            run_code=lambda source: self._run_code(source, ready),
+            model=TapedModel(ready.model, self._plan.tape),
         )
-        self._add_tools(agent, ready)
+        self._add_check(agent, ready)
         self._attempts.sees = ready.sees
         self._attempts.doubts = ready.one_program
-        settings = ModelSettings(
-            max_tokens=self._plan.reply_tokens, temperature=self._plan.temperature
+        settings = settings_of(
+            ready,
+            reply_tokens=self._plan.reply_tokens,
+            temperature=self._plan.temperature,
+            seed=self._plan.seed,
         )
-        if self._plan.seed is not None:
-            settings["seed"] = self._plan.seed
         async with agent.iter(
-            context.prompt, message_history=context.history, model_settings=settings
+            context.prompt,
+            message_history=context.history,
+            model_settings=settings,
+            usage_limits=UsageLimits(request_limit=_MOST_REQUESTS),
         ) as run:
             async for node in run:
                 if Agent.is_model_request_node(node):
-                    await self._stream_reply(node, run.ctx, model)
+                    await self._stream_reply(node, run.ctx, ready)
                 elif Agent.is_call_tools_node(node):
                     async with node.stream(run.ctx) as events:
                         async for _ in events:
@@ -149,7 +174,7 @@ class LiveTurn:
                     if ready.one_program and self._attempts.outcome is not None:
                         break
                 elif Agent.is_end_node(node):
-                    self._final_text = str(node.data.output)
+                    self._final_text = _spoken(str(node.data.output))
 
     def _context(self, ready: ReadyModel, listing: str) -> Context:
         """What the model is sent first: as it was, when the turn goes on."""
@@ -167,29 +192,26 @@ class LiveTurn:
             earlier=self._plan.earlier,
             context_tokens=ready.context_tokens,
             now=datetime.now().astimezone(),
+            calls=not ready.one_program,
         )
         history = ModelMessagesTypeAdapter.dump_json(context.history).decode("utf-8")
         kept = {item.name: getattr(context, item.name) for item in fields(context)}
         self._plan.tape.set_context({**kept, "history": history})
         return context
 
-    def _add_tools(self, agent: Agent[None, str], ready: ReadyModel) -> None:
+    async def _run_code(self, source: str, ready: ReadyModel) -> Any:
         from pydantic_ai import ModelRetry
 
-        @agent.tool_plain
-        async def run_code(source: str) -> Any:  # pyright: ignore[reportUnusedFunction]  # registered
-            """Run one Python program over the person's folders and return what it printed.
+        fault = await self._attempts.try_program(source)
+        if fault is None:
+            text, pictures = self._result_text(), self._pictures()
+            return _with_pictures(text, pictures) if pictures else text
+        if self._attempts.spent:
+            raise TriesSpentError
+        raise ModelRetry(self._told(fault, ready.prompt))
 
-            Args:
-                source: The whole program.
-            """
-            fault = await self._attempts.try_program(source)
-            if fault is None:
-                text, pictures = self._result_text(), self._pictures()
-                return _with_pictures(text, pictures) if pictures else text
-            if self._attempts.spent:
-                raise TriesSpentError
-            raise ModelRetry(self._told(fault, ready.prompt))
+    def _add_check(self, agent: Agent[None, str], ready: ReadyModel) -> None:
+        from pydantic_ai import ModelRetry
 
         @agent.output_validator
         async def check_answer(text: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
@@ -208,36 +230,52 @@ class LiveTurn:
             self._nudged = True
             raise ModelRetry(ready.prompt.no_program.strip())
 
-    async def _stream_reply(self, node: Any, ctx: RunContext[None] | Any, model: Model) -> None:
+    async def _stream_reply(
+        self, node: Any, ctx: RunContext[None] | Any, ready: ReadyModel
+    ) -> None:
         from models.local import REPEATED
 
-        self._live.update(status="writing", reply="")
+        self._live.update(status="writing", reply="", thinking="")
         self._attempts.loops.reply_begins()
         began = time.monotonic()
-        text: list[str] = []
+        if ready.tab is not None:
+            ready.tab.begin_reply()
+        words = Heard()
         try:
             async with node.stream(ctx) as events:
                 async for event in events:
-                    self._attempts.loops.thoughts(thoughts_of(event))
-                    delta = text_of(event)
-                    if delta:
-                        text.append(delta)
-                        self._tell(delta)
+                    self._attempts.loops.thoughts(thinking_of(event))
+                    self._hear(event, words)
                 usage = events.usage
-                details: dict[str, Any] = events.response.provider_details or {}
+                response = events.response
+                details: dict[str, Any] = response.provider_details or {}
         except BaseException:  # stopped or failed: what was written so far is kept
-            self._live.record = replace(self.record, reply="".join(text))
+            self._live.record = replace(self.record, reply=words.text, thinking=words.thinking)
             raise
+        model_s = time.monotonic() - began
+        if ready.tab is not None:
+            ready.tab.end_reply(used_of(response.usage, model_s))
         self._looped = REPEATED in details
-        self._live.step("replied", chars=sum(map(len, text)), model=model.model_name)
+        self._live.step("replied", chars=len(words.text), model=ready.model.model_name)
         self._live.update(
-            reply="".join(text),
-            usage=self._usage(usage, time.monotonic() - began, model),
+            reply=words.text,
+            thinking=words.thinking,
+            usage=self._usage(usage, model_s, ready),
         )
 
-    def _tell(self, text: str) -> None:
-        chat_id, turn_id = self.record.chat_id, self.record.turn_id
-        self._live.mailbox.post(ReplyDelta(chat_id=chat_id, turn_id=turn_id, text=text))
+    def _hear(self, event: object, words: Heard) -> None:
+        """Tell what an event of the stream brings. A reply that begins anew is shown anew."""
+        if begins_anew(event, begun=words.begun):
+            words.clear()
+            self._live.update(status="writing", reply="", thinking="")
+        ids = {"chat_id": self.record.chat_id, "turn_id": self.record.turn_id}
+        if text := text_of(event):
+            words.texts.append(text)
+            self._live.mailbox.post(ReplyDelta(**ids, text=text))
+        if thought := thinking_of(event):
+            words.thoughts.append(thought)
+            self._live.mailbox.post(ThinkingDelta(**ids, text=thought))
+        words.begun = True
 
     # program
 
@@ -304,15 +342,29 @@ class LiveTurn:
 
     # bookkeeping
 
-    def _usage(self, run: RunUsage, model_s: float, model: Model) -> Usage:
-        """The turn's usage: what it had before, and `run`, which counts all replies of this run."""
+    def _usage(self, run: RunUsage, model_s: float, ready: ReadyModel) -> Usage:
+        """The turn's usage: what it had before, and `run`, which counts all replies of this run.
+
+        With a tab its accounts say what the turn took, requests that broke off included.
+        """
         before = self._plan.turn.usage
-        return Usage(
+        used = Usage(
             input_tokens=before.input_tokens + run.input_tokens,
             cached_tokens=before.cached_tokens + run.cache_read_tokens,
             output_tokens=before.output_tokens + run.output_tokens,
             model_s=self.record.usage.model_s + model_s,
-            money="0" if model.system == "local" else None,
+            money="0" if ready.model.system == "local" else None,
+        )
+        if ready.tab is None:
+            return used
+        total = ready.tab.total()
+        money, currency = turn_money(total)
+        return replace(
+            used,
+            money=money,
+            currency=currency,
+            thinking_tokens=total.thinking_tokens,
+            energy_j=total.energy_j,
         )
 
 
@@ -321,3 +373,10 @@ def _with_pictures(text: str, pictures: list[Any]) -> Any:
     from pydantic_ai import ToolReturn
 
     return ToolReturn(return_value=text, content=pictures)
+
+
+def _spoken(text: str) -> str:
+    """The model's last words; empty when it had none."""
+    from models.remote import EMPTY_WORDS
+
+    return "" if text == EMPTY_WORDS else text

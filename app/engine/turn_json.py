@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from app.engine.engine import Engine
@@ -35,6 +36,8 @@ async def turn_json(engine: Engine, turn: TurnRecord) -> dict[str, Any]:
         "changes": [
             change_to_json(change) for change in (turn.changes.changes if turn.changes else ())
         ],
+        "routed": turn.routed,
+        "offer": None if turn.offer is None else asdict(turn.offer),
         "committed": turn.committed,
         "approved": list(turn.approved),
         "reasons": [
@@ -50,9 +53,12 @@ async def turn_json(engine: Engine, turn: TurnRecord) -> dict[str, Any]:
             "prompt_tokens": turn.usage.input_tokens,
             "completion_tokens": turn.usage.output_tokens,
             "cached_tokens": turn.usage.cached_tokens,
+            "thinking_tokens": turn.usage.thinking_tokens,
             "model_seconds": round(turn.usage.model_s, 3),
             "seconds": round(turn.seconds, 3),
             "money": turn.usage.money,
+            "currency": turn.usage.currency,
+            "energy_joules": turn.usage.energy_j,
         },
     }
 

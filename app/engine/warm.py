@@ -25,7 +25,9 @@ from models.prompt import Prompt, load_prompt
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
 
+    from app.engine.accounts import Tab
     from models.catalog import Catalog
     from models.client import WorkerClient, WorkerSettings
 
@@ -41,7 +43,8 @@ class ReadyModel:
 
     `one_program`: its answer is the program's result, so a program that ran ends the turn (small
     local models); `sees`: it is shown pictures; `context_tokens`: what fits into a request with its
-    reply.
+    reply; `settings`: what its requests are sent with, None: the turn's own; `tab`: the turn's
+    accounts; `explain`: puts an error of the agent loop into words.
     """
 
     model: Model
@@ -49,6 +52,9 @@ class ReadyModel:
     context_tokens: int
     one_program: bool
     sees: bool = False
+    settings: ModelSettings | None = None
+    tab: Tab | None = None
+    explain: Callable[[BaseException], ModelError] | None = None
 
 
 class ModelSource(Protocol):

@@ -115,6 +115,7 @@ class ChatStore:
         turn_id: str = "",
         status: TurnStatus = "writing",
         usage: Usage | None = None,
+        routed: str = "",
     ) -> TurnRecord:
         """Begin a turn, owned by this process."""
         turn = TurnRecord(
@@ -125,6 +126,7 @@ class ChatStore:
             status=status,
             started=datetime.now(UTC),
             usage=usage or Usage(),
+            routed=routed,
         )
         with self._db.atomic():
             (last,) = self._db.rows(

@@ -17,6 +17,7 @@ from app.store.records import (
     ChatRecord,
     ConflictRecord,
     Folder,
+    Offer,
     Problem,
     ProgramRecord,
     TurnRecord,
@@ -55,6 +56,7 @@ def chat_row(chat: ChatRecord) -> dict[str, Any]:
         "title": clean(chat.title),
         "folders": folders_text(chat.folders),
         "model_id": chat.model_id,
+        "local_only": int(chat.local_only),
         "created": chat.created.isoformat(),
         "updated": chat.updated.isoformat(),
     }
@@ -70,6 +72,7 @@ def chat_from(row: Row) -> ChatRecord:
         created=datetime.fromisoformat(row["created"]),
         updated=datetime.fromisoformat(row["updated"]),
         status=row.get("status"),
+        local_only=bool(row["local_only"]),
     )
 
 
@@ -79,6 +82,7 @@ def turn_row(turn: TurnRecord) -> dict[str, Any]:
         "status": turn.status,
         "model_id": turn.model_id,
         "reply": clean(turn.reply),
+        "thinking": clean(turn.thinking),
         "answer": clean(turn.answer),
         "problem": None if turn.problem is None else dump(asdict(turn.problem)),
         "changes": None if turn.changes is None else dump(change_set_to_json(turn.changes)),
@@ -89,6 +93,8 @@ def turn_row(turn: TurnRecord) -> dict[str, Any]:
         "usage": dump(asdict(turn.usage)),
         "seconds": turn.seconds,
         "question": None if turn.question is None else question_to_text(turn.question),
+        "routed": turn.routed,
+        "offer": None if turn.offer is None else dump(asdict(turn.offer)),
     }
 
 
@@ -102,6 +108,7 @@ def turn_from(row: Row, programs: Iterable[ProgramRecord]) -> TurnRecord:
         status=row["status"],
         started=datetime.fromisoformat(row["started"]),
         reply=row["reply"],
+        thinking=row["thinking"],
         programs=tuple(programs),
         answer=row["answer"],
         problem=None if row["problem"] is None else Problem(**json.loads(row["problem"])),
@@ -115,6 +122,8 @@ def turn_from(row: Row, programs: Iterable[ProgramRecord]) -> TurnRecord:
         usage=Usage(**json.loads(row["usage"])),
         seconds=row["seconds"],
         question=None if row["question"] is None else question_from_text(row["question"]),
+        routed=row["routed"],
+        offer=None if row["offer"] is None else Offer(**json.loads(row["offer"])),
     )
 
 

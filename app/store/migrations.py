@@ -146,4 +146,40 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             used_today INTEGER NOT NULL DEFAULT 0
         )""",
     ),
+    (
+        # Where a chat's requests may go, and what they took. What was spent stays known after a
+        # chat is gone, so nothing here refers to chats or turns.
+        "ALTER TABLE chats ADD COLUMN local_only INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN thinking TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE local_folders (
+            id TEXT PRIMARY KEY,
+            marked TEXT NOT NULL
+        )""",
+        """CREATE TABLE requests (
+            id TEXT PRIMARY KEY,
+            at TEXT NOT NULL,
+            turn_id TEXT NOT NULL,
+            chat_id TEXT NOT NULL,
+            model_id TEXT NOT NULL,
+            state TEXT NOT NULL,
+            input_tokens INTEGER NOT NULL DEFAULT 0,
+            cached_tokens INTEGER NOT NULL DEFAULT 0,
+            cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+            output_tokens INTEGER NOT NULL DEFAULT 0,
+            thinking_tokens INTEGER NOT NULL DEFAULT 0,
+            seconds REAL NOT NULL DEFAULT 0,
+            energy_j REAL,
+            amount TEXT,
+            currency TEXT NOT NULL DEFAULT '',
+            price_source TEXT NOT NULL DEFAULT ''
+        )""",
+        "CREATE INDEX requests_by_time ON requests(at)",
+        "CREATE INDEX requests_by_turn ON requests(turn_id)",
+        "CREATE INDEX requests_by_chat ON requests(chat_id)",
+    ),
+    (
+        # Why the router chose a turn's model, and the bigger one that it offers.
+        "ALTER TABLE turns ADD COLUMN routed TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE turns ADD COLUMN offer TEXT",
+    ),
 )

@@ -95,13 +95,19 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a turn cost. Tokens; seconds of model time; money as decimal text, None: unknown."""
+    """What a turn cost. Tokens; seconds of model time; money as decimal text, None: unknown.
+
+    `energy_j`: joules of the whole machine while a local model worked, None: not reported.
+    """
 
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
     model_s: float = 0.0
     money: str | None = None
+    currency: str = "USD"
+    thinking_tokens: int = 0
+    energy_j: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +121,29 @@ class ConflictRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A bigger model for the same request. `line`: why; `price`: about what it would cost, as
+    decimal text, None: unknown; `leaves`: whether the request would leave this machine.
+    """
+
+    model_id: str
+    line: str
+    price: str | None = None
+    currency: str = "USD"
+    leaves: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRecord:
     """One turn as the transcript shows it.
 
-    `reply`: the model's text of the latest try, its program included; `answer`: what the person
+    `reply`: the model's text of the latest try, its program included; `thinking`: what it thought
+    aloud before; `answer`: what the person
     reads; `changes`: the change set, None while there is none; `approved`: ids of the changes that
     were committed; `reasons`: what is unusual about them, the most unusual first; `seconds`: wall
-    time so far; `question`: what a program waits for, while the status is asking.
+    time so far; `question`: what a program waits for, while the status is asking;
+    `routed`: why the router chose the model, empty: the person chose it; `offer`: a bigger model
+    for the same request.
     """
 
     turn_id: str
@@ -131,6 +153,7 @@ class TurnRecord:
     status: TurnStatus
     started: datetime
     reply: str = ""
+    thinking: str = ""
     programs: tuple[ProgramRecord, ...] = ()
     answer: str = ""
     problem: Problem | None = None
@@ -142,11 +165,13 @@ class TurnRecord:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     question: Question | None = None
+    routed: str = ""
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRecord:
-    """A chat without its turns."""
+    """A chat without its turns. `local_only`: its requests never leave this machine."""
 
     chat_id: str
     title: str
@@ -155,6 +180,7 @@ class ChatRecord:
     created: datetime
     updated: datetime
     status: TurnStatus | None = None
+    local_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ Thread: UI.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.engine.events import Notice
 from app.ui.theme import SPACE_M, SPACE_S
-from app.ui.widgets import ElidedLabel, button, icon_button, row
+from app.ui.widgets import ElidedLabel, button, icon_button, plain_tooltip, row
 
 
 class ChatHeader(QFrame):
@@ -20,11 +20,13 @@ class ChatHeader(QFrame):
     panel_wanted = Signal()
     commands_wanted = Signal()
     explained = Signal(object)
+    place_wanted = Signal()
+    costs_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "bar")
-        self._local = True
+        self._place_words = ""
         sidebar = icon_button("ph.list", self.tr("Show or hide the chats"),
                               self.sidebar_wanted.emit,
                               tip=self.tr("Show or hide the chats, Ctrl+B"))  # fmt: skip
@@ -37,25 +39,45 @@ class ChatHeader(QFrame):
         self._sandbox = button(self.tr("Sandbox: no shell"), "badge",
                                name=self.tr("Where code runs: sandbox, no shell"),
                                on_click=self._explain_sandbox)  # fmt: skip
-        self._place = button("", "badge", on_click=self._explain_place)
+        self._place = button("", "badge", on_click=self.place_wanted.emit)
+        self._cost = button("", "badge", on_click=self.costs_wanted.emit,
+                            tip=self.tr("What this chat has cost; opens the overview"))  # fmt: skip
+        self._cost.hide()
         layout = row(self, spacing=SPACE_S)
         layout.setContentsMargins(SPACE_M, SPACE_S, SPACE_M, SPACE_S)
         layout.addWidget(sidebar)
         layout.addWidget(self._title, 1)
-        for widget in (self._sandbox, self._place, commands, panel):
+        for widget in (self._cost, self._sandbox, self._place, commands, panel):
             layout.addWidget(widget)
-        self.set_model("")
+        self.set_place(
+            self.tr("local"),
+            self.tr("The model runs on this machine. Nothing of this chat leaves it."),
+        )
 
     def set_title(self, title: str) -> None:
         """Show the chat's title."""
         self._title.set_whole(title)
 
-    def set_model(self, model_id: str) -> None:
-        """Show where requests of `model_id` go; empty: the default, a local one."""
-        provider = model_id.partition(":")[0] or "local"
-        self._local = provider == "local"
-        self._place.setText(self.tr("local") if self._local else provider)
-        self._place.setAccessibleName(self.tr("Where requests go: {0}").format(self._place.text()))
+    def set_place(self, text: str, tip: str) -> None:
+        """Say where requests go, in a few words and in full."""
+        self._place_words = tip
+        self._place.setText(text)
+        self._place.setToolTip(plain_tooltip(tip))
+        self._place.setAccessibleName(self.tr("Where requests go: {0}").format(text))
+
+    def set_cost(self, text: str) -> None:
+        """Say what this chat has cost; empty hides it."""
+        self._cost.setText(text)
+        self._cost.setAccessibleName(self.tr("Cost of this chat: {0}").format(text))
+        self._cost.setVisible(bool(text))
+
+    def explain_place(self) -> None:
+        """Say in full where requests go."""
+        self.explained.emit(Notice(severity="info", message=self._place_words))
+
+    def place_corner(self) -> QPoint:
+        """Where a menu under the place belongs."""
+        return self._place.mapToGlobal(self._place.rect().bottomLeft())
 
     def _explain_sandbox(self) -> None:
         self.explained.emit(
@@ -67,12 +89,3 @@ class ChatHeader(QFrame):
                 ),
             )
         )
-
-    def _explain_place(self) -> None:
-        if self._local:
-            text = self.tr("The model runs on this machine. Nothing of this chat leaves it.")
-        else:
-            text = self.tr("Requests, and what programs print, are sent to {0}.").format(
-                self._place.text()
-            )
-        self.explained.emit(Notice(severity="info", message=text))

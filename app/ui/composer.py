@@ -12,13 +12,18 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QPlainTextEdit, QWidget
 
+from app.ui import words
 from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import button, column, frame, row
+from models.providers import AUTO, is_remote
 
 if TYPE_CHECKING:
     from app.engine.engine import ModelStatus
+    from app.engine.places import RemoteChoice
 
 MAX_LINES = 8
+REMOTE_WANTED = "?remote"
+"""The entry that opens the settings of remote models."""
 
 
 class _Input(QPlainTextEdit):
@@ -66,6 +71,7 @@ class Composer(QFrame):
     stop_wanted = Signal()
     model_chosen = Signal(str)
     models_wanted = Signal()
+    remote_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,14 +134,25 @@ class Composer(QFrame):
         if had_focus:
             self._input.setFocus()
 
-    def set_models(self, models: Sequence[ModelStatus]) -> None:
-        """Offer the models that are on this machine, and the way to get others."""
+    def set_models(
+        self, models: Sequence[ModelStatus], choices: Sequence[RemoteChoice] = ()
+    ) -> None:
+        """Offer the models that are on this machine, those elsewhere, and the way to get others.
+
+        For one elsewhere the place that requests go to is part of its name.
+        """
         self._model.clear()
         self._absent = False
-        for model in models:
-            if model.present:
-                self._model.addItem(model.name, model.model_id)
+        here = [model for model in models if model.present]
+        for model in here:
+            self._model.addItem(model.name, model.model_id)
+        if choices and here:
+            self._model.addItem(self.tr("Automatic, local first"), AUTO)
+        for choice in choices:
+            text = self.tr("{0}, at {1}").format(choice.name, choice.place)
+            self._model.addItem(words.visible(text), choice.model_id)
         self._model.addItem(self.tr("Get models"), "")
+        self._model.addItem(self.tr("Remote models"), REMOTE_WANTED)
         self.set_model(self._model_id)
 
     def set_model(self, model_id: str) -> None:
@@ -148,7 +165,10 @@ class Composer(QFrame):
         )
         if self._absent:
             name = model_id.partition(":")[2]
-            self._model.insertItem(0, self.tr("{0}, not on this machine").format(name), model_id)
+            absent = self.tr("{0}, not on this machine")
+            if is_remote(model_id):
+                absent, name = self.tr("{0}, at another place"), model_id
+            self._model.insertItem(0, absent.format(name), model_id)
         self._model.setCurrentIndex(max(0, self._model.findData(model_id)) if model_id else 0)
 
     def model_id(self) -> str:
@@ -165,7 +185,10 @@ class Composer(QFrame):
 
     def _activated(self, index: int) -> None:
         chosen = str(self._model.itemData(index) or "")
-        if chosen:
+        if chosen == REMOTE_WANTED:
+            self.set_model(self._model_id)
+            self.remote_wanted.emit()
+        elif chosen:
             self._model_id = chosen
             self.model_chosen.emit(chosen)
         else:

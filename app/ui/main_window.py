@@ -36,6 +36,7 @@ from app.ui.dialogs import Dialogs
 from app.ui.empty_state import EmptyState
 from app.ui.highlight import warm
 from app.ui.notice_bar import NoticeBar
+from app.ui.places import PlaceDesk
 from app.ui.run_panel import RunPanel
 from app.ui.session import Session
 from app.ui.sidebar import ChatWish, Sidebar
@@ -70,6 +71,7 @@ class MainWindow(QMainWindow):
         self._scroll_back = 0
         self._chats: tuple[ChatRecord, ...] = ()
         self.dialogs = Dialogs(session, self)
+        self.places = PlaceDesk(session, self)
         self.setWindowTitle(self.tr("Drydock"))
         self.setAcceptDrops(True)
         self.setMinimumSize(640, 480)
@@ -217,6 +219,7 @@ class MainWindow(QMainWindow):
             Command(text="Show or hide the chats", shortcut="Ctrl+B", run=self._toggle_sidebar),
             Command(text="Show or hide run and changes", shortcut="Ctrl+J", run=self._toggle_panel),
             Command(text="Models", shortcut="Ctrl+M", run=self.dialogs.show_models),
+            *self.places.commands(),
             Command(text="Secrets", shortcut="Ctrl+Shift+K", run=self.dialogs.show_vault),
             Command(text="Settings", shortcut="Ctrl+,", run=self.dialogs.show_settings),
             Command(text="Theme: as the system", run=lambda: session.choose_theme("system")),
@@ -265,6 +268,7 @@ class MainWindow(QMainWindow):
         self.composer.stop_wanted.connect(self._stop)
         self.composer.model_chosen.connect(session.choose_model)
         self.composer.models_wanted.connect(self.dialogs.show_models)
+        self.places.watch(self.header, self.composer)
         for part in (self.transcript, self.panel):
             part.review_wanted.connect(self._show_review)
         self.transcript.undo_wanted.connect(session.undo)
@@ -272,6 +276,8 @@ class MainWindow(QMainWindow):
         self.transcript.resume_wanted.connect(session.resume)
         self.transcript.restart_wanted.connect(session.restart)
         self.transcript.answered.connect(session.answer)
+        self.transcript.offer_taken.connect(self.places.take_offer)
+        self.transcript.offer_looked_at.connect(self.places.look_at_offer)
         self._theme.changed.connect(self._theme_changed)
         lab = session.lab
         self.capability.measure_wanted.connect(lab.measure)
@@ -289,6 +295,7 @@ class MainWindow(QMainWindow):
         session.draft_changed.connect(self._show_folders)
         session.turn_changed.connect(self._put_turn)
         session.reply_arrived.connect(self.transcript.append_reply)
+        session.thinking_arrived.connect(self.transcript.append_thinking)
         session.calls_changed.connect(self._update_calls)
         session.models_changed.connect(self._show_models)
         session.activity_changed.connect(self._show_activity)
@@ -339,7 +346,7 @@ class MainWindow(QMainWindow):
     def _show_model(self) -> None:
         self.capability.set_model(self._session.model_id)
         self.composer.set_model(self._session.model_id)
-        self.header.set_model(self._session.model_id)
+        self.places.refresh()
 
     def _show_folders(self) -> None:
         folders = self._session.folders
@@ -351,7 +358,7 @@ class MainWindow(QMainWindow):
     def _show_models(self, models: tuple[object, ...]) -> None:
         known = self._session.models
         del models
-        self.composer.set_models(known)
+        self.composer.set_models(known, self.places.choices)
         self._show_model()
         self.empty.show_models(known)
 
@@ -379,6 +386,9 @@ class MainWindow(QMainWindow):
         match activity.state:
             case "loading":
                 text = self.tr("Loading {0}").format(name)
+            case "waiting":
+                self._show_waiting(activity.detail)
+                return
             case "failed":
                 text = self.tr("{0} could not be loaded").format(name)
             case "ready" | "unloaded":
@@ -386,6 +396,10 @@ class MainWindow(QMainWindow):
         detail = f", {activity.detail}" if activity.detail and text else ""
         self._activity.setText(text + detail)
         self._activity.setVisible(bool(text))
+
+    def _show_waiting(self, detail: str) -> None:
+        self._activity.setText(words.visible(detail))
+        self._activity.setVisible(bool(detail))
 
     # what the actions do
 

@@ -123,7 +123,7 @@ class RunPanel(QTabWidget):
     def _cost(self, turn: TurnRecord) -> str:
         if turn.model_id.startswith("local:"):
             return self.tr("none, it ran on this machine")
-        return words.money(turn.usage.money)
+        return words.money(turn.usage.money, turn.usage.currency)
 
     def _fill_changes(self) -> None:
         turn = self._turn

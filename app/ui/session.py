@@ -6,8 +6,8 @@ listen to its signals. Thread: UI.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -23,6 +23,7 @@ from app.engine.events import (
     ModelActivity,
     Notice,
     ReplyDelta,
+    ThinkingDelta,
     TurnChanged,
 )
 from app.store.records import (
@@ -40,7 +41,7 @@ from app.ui.secret_session import SecretSession
 
 if TYPE_CHECKING:
     from app.engine.demo import Demo
-    from app.engine.engine import ModelStatus
+    from app.engine.engine import Engine, ModelStatus
     from app.engine.keeper import UndoSpace
     from app.engine.previews import Preview
     from app.settings import Settings
@@ -55,6 +56,7 @@ class Session(QObject):
     draft_changed = Signal()
     turn_changed = Signal(object)  # TurnRecord of the open chat
     reply_arrived = Signal(object)  # ReplyDelta
+    thinking_arrived = Signal(object)  # ThinkingDelta
     calls_changed = Signal(object)  # CallsProgress
     models_changed = Signal(object)  # tuple[ModelStatus, ...]
     activity_changed = Signal(object)  # ModelActivity
@@ -333,6 +335,21 @@ class Session(QObject):
 
     # the rest
 
+    def call[T](
+        self,
+        make: Callable[[Engine], Coroutine[Any, Any, T]],
+        on_done: Callable[[T], object] | None = None,
+        on_error: Callable[[Problem], object] | None = None,
+        *,
+        owner: QObject | None = None,
+    ) -> None:
+        """Ask the engine for something that only one screen is about."""
+        self._bridge.call(make, on_done, on_error, owner=owner)
+
+    def take_chat(self, chat: ChatRecord) -> None:
+        """A chat was changed by such a call."""
+        self._put_chat(chat)
+
     def _open(self, chat_id: str, on_error: Callable[[Problem], object]) -> None:
         self._visit += 1
         visit = self._visit
@@ -344,9 +361,18 @@ class Session(QObject):
 
         self._bridge.call(lambda engine: engine.open_chat(chat_id), arrived, on_error, owner=self)
 
-    def _send(self, chat_id: str, text: str) -> None:
+    def take_offer(self, turn: TurnRecord) -> None:
+        """Send a turn's request again, to the model that was offered for it."""
+        if turn.offer is not None:
+            self._send(turn.chat_id, turn.request, turn.offer.model_id)
+
+    def _send(self, chat_id: str, text: str, model_id: str = "") -> None:
         self._bridge.call(
-            lambda engine: engine.send(chat_id, text),
+            lambda engine: (
+                engine.send(chat_id, text, model_id=model_id)
+                if model_id
+                else engine.send(chat_id, text)
+            ),
             self._sent,
             lambda problem: self._send_failed(problem, text),
             owner=self,
@@ -390,7 +416,7 @@ class Session(QObject):
                 self._told_of.add(event.turn.turn_id)
                 self._put_turn(event.turn)
                 return True
-            case ReplyDelta() | CallsProgress():
+            case ReplyDelta() | CallsProgress() | ThinkingDelta():
                 self._route_live(event)
             case ModelActivity():
                 self.activity_changed.emit(event)
@@ -405,10 +431,13 @@ class Session(QObject):
                 pass  # `LabSession` listens for itself
         return False
 
-    def _route_live(self, event: ReplyDelta | CallsProgress) -> None:
+    def _route_live(self, event: ReplyDelta | CallsProgress | ThinkingDelta) -> None:
         if self.chat is None or event.chat_id != self.chat.chat_id:
             return
-        if isinstance(event, ReplyDelta):
-            self.reply_arrived.emit(event)
-        else:
-            self.calls_changed.emit(event)
+        match event:
+            case ReplyDelta():
+                self.reply_arrived.emit(event)
+            case ThinkingDelta():
+                self.thinking_arrived.emit(event)
+            case CallsProgress():
+                self.calls_changed.emit(event)

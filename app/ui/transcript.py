@@ -14,7 +14,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QSyntaxHighlighter
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from app.engine.events import CallsProgress, ReplyDelta
+from app.engine.events import CallsProgress, ReplyDelta, ThinkingDelta
 from app.store.records import Folder, TurnRecord
 from app.ui.transcript_model import TranscriptModel
 from app.ui.turn_view import TurnView
@@ -34,6 +34,8 @@ class Transcript(QScrollArea):
     resume_wanted = Signal(str)
     restart_wanted = Signal(str)
     answered = Signal(object)
+    offer_taken = Signal(object)  # TurnRecord
+    offer_looked_at = Signal(object)  # TurnRecord
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,6 +95,11 @@ class Transcript(QScrollArea):
         """Show a streamed piece."""
         if (view := self._views.get(delta.turn_id)) is not None:
             view.append_reply(delta.text)
+
+    def append_thinking(self, delta: ThinkingDelta) -> None:
+        """Add to what the model thinks aloud."""
+        if (view := self._views.get(delta.turn_id)) is not None:
+            view.append_thinking(delta.text)
 
     def update_calls(self, progress: CallsProgress) -> None:
         """Show calls of a running program."""
@@ -155,6 +162,8 @@ class Transcript(QScrollArea):
         view.resume_wanted.connect(self.resume_wanted)
         view.restart_wanted.connect(self.restart_wanted)
         view.answered.connect(self.answered)
+        view.offer_taken.connect(self.offer_taken)
+        view.offer_looked_at.connect(self.offer_looked_at)
         self._views[turn.turn_id] = view
         self._turns_layout.insertWidget(self._turns_layout.count() if at is None else at, view)
 

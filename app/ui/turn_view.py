@@ -13,13 +13,15 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from app.store.records import LIVE, CallGroup, Folder, TurnRecord, TurnStatus
+from app.store.records import LIVE, CallGroup, Folder, Offer, TurnRecord, TurnStatus
 from app.ui import words
 from app.ui.highlight import PythonHighlighter
+from app.ui.offer_bar import OfferBar
 from app.ui.program_view import ProgramView
 from app.ui.question_block import QuestionBlock
 from app.ui.shown_block import ShownBlock
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
+from app.ui.thinking_view import ThinkingView
 from app.ui.transcript_model import FenceSplitter
 from app.ui.widgets import (
     CodeBox,
@@ -86,6 +88,8 @@ class TurnView(QFrame):
     resume_wanted = Signal(str)
     restart_wanted = Signal(str)
     answered = Signal(object)
+    offer_taken = Signal(object)  # TurnRecord
+    offer_looked_at = Signal(object)  # TurnRecord
 
     def __init__(
         self, turn: TurnRecord, folders: Sequence[Folder], parent: QWidget | None = None
@@ -113,7 +117,10 @@ class TurnView(QFrame):
         drydock = row()
         drydock.setContentsMargins(0, SPACE_S, 0, 0)
         drydock.addWidget(label(self.tr("Drydock"), "strong"))
-        drydock.addWidget(label(words.visible(turn.model_id.partition(":")[2]), "meta"))
+        model = label(words.visible(turn.model_id.partition(":")[2]), "meta")
+        if turn.routed:
+            model.setText(self.tr("{0}, chosen: {1}").format(model.text(), turn.routed))
+        drydock.addWidget(model)
         self._status = label("", "meta")
         drydock.addWidget(self._status)
         drydock.addStretch(1)
@@ -121,6 +128,8 @@ class TurnView(QFrame):
         drydock.addWidget(self._meta)
         layout.addLayout(drydock)
 
+        self._thinking = ThinkingView()
+        layout.addWidget(self._thinking)
         self._reply_place = column(spacing=SPACE_S)
         layout.addLayout(self._reply_place)
         self._cards = column(spacing=SPACE_S)
@@ -150,6 +159,7 @@ class TurnView(QFrame):
         self._status.style().polish(self._status)
         self._meta.setText("" if turn.status in LIVE else words.meta(turn))
         self.setAccessibleName(self.tr("Turn, {0}").format(words.status(turn.status)))
+        self._thinking.set_text(turn.thinking, live=turn.status == "writing")
         self._update_reply(turn)
         self._update_programs(turn)
         self._answer.set_text(turn.answer)
@@ -161,6 +171,10 @@ class TurnView(QFrame):
         """Show a piece of the reply that has just arrived."""
         if self._turn.status == "writing":
             self._live_reply().append(text)
+
+    def append_thinking(self, text: str) -> None:
+        """Add to what the model thinks aloud."""
+        self._thinking.append(text)
 
     def update_calls(self, program_id: str, calls: Sequence[CallGroup]) -> None:
         """Show the calls of a running program so far."""
@@ -249,15 +263,13 @@ class TurnView(QFrame):
             turn.approved,
             turn.conflicts,
             turn.question,
+            turn.offer,
         )
         if key == self._foot_key:
             return
         self._foot_key = key
         clear(self._foot)
-        if turn.problem is not None:
-            self._foot.addWidget(ProblemBlock(turn.problem))
-        if turn.conflicts:
-            self._add_conflicts(turn)
+        self._add_told(turn)
         match turn.status:
             case "waiting":
                 self._add_review(turn)
@@ -284,6 +296,21 @@ class TurnView(QFrame):
                 )
             case _:
                 pass
+
+    def _add_told(self, turn: TurnRecord) -> None:
+        """What went wrong, and what may help."""
+        if turn.problem is not None:
+            self._foot.addWidget(ProblemBlock(turn.problem))
+        if turn.conflicts:
+            self._add_conflicts(turn)
+        if turn.offer is not None:
+            self._add_offer(turn, turn.offer)
+
+    def _add_offer(self, turn: TurnRecord, offer: Offer) -> None:
+        bar = OfferBar(offer)
+        bar.taken.connect(lambda: self.offer_taken.emit(turn))
+        bar.looked_at.connect(lambda: self.offer_looked_at.emit(turn))
+        self._foot.addWidget(bar)
 
     def _add_review(self, turn: TurnRecord) -> None:
         changes = turn.changes.changes if turn.changes is not None else ()

@@ -340,6 +340,6 @@ def meta(turn: TurnRecord) -> str:
     return ", ".join(parts)
 
 
-def money(amount: str | None) -> str:
-    """An amount with its currency; prices are in US dollars. Unknown is ``cost unknown``."""
-    return _tr("cost unknown") if amount is None else f"{amount} USD"
+def money(amount: str | None, currency: str = "USD") -> str:
+    """An amount with its currency. Unknown is ``cost unknown``."""
+    return _tr("cost unknown") if amount is None else f"{amount} {currency}"

@@ -157,7 +157,7 @@ def test_a_read_folder_cannot_be_changed(drydock: Terminal, folder: Path, progra
         (["run", "x"], "which folder"),
         (["run", "x", "--folder", "/f", "--approve", "maybe"], "invalid choice"),
         (["run", "x", "--folder", "/", "--model", "local:nothing"], "no model named"),
-        (["run", "x", "--folder", "/", "--model", "openai:x"], "not a local model"),
+        (["run", "x", "--folder", "/", "--model", "nobody:x"], "no provider named nobody"),
         (["run", "--demo", "--folder", "/"], "--demo brings its own"),
         (["exec", "/nowhere.py", "--folder", "/"], "cannot be read"),
         (["frobnicate"], "invalid choice"),

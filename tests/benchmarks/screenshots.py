@@ -1,6 +1,6 @@
 """Pictures of the window in its states, light and dark, in two sizes.
 
-    python -m tests.benchmarks.screenshots FOLDER
+    python -m tests.benchmarks.screenshots FOLDER [SCENE ...]
 
 Uses records, not a model; needs no screen (QT_QPA_PLATFORM=offscreen is set when none is given).
 """
@@ -23,14 +23,16 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.bridge import Bridge
 from app.engine.events import CallsProgress, FetchProgressed, ReplyDelta
 from app.engine.previews import Preview
+from app.engine.remotes import TestResult
 from app.paths import ASSETS
+from app.settings import RemoteSettings, ServerSettings, Settings
 from app.store.records import Problem
 from app.ui.main_window import MainWindow
 from app.ui.session import Session
 from app.ui.theme import Theme
 from app.ui.window_state import WindowState
 from sandbox.thumbnails import thumbnail_of
-from tests.app.ui import samples
+from tests.app.ui import fake_places, samples
 from tests.app.ui.fake_engine import FakeEngine, model
 
 SIZES = {"wide": (1280, 800), "small": (900, 600)}
@@ -61,8 +63,6 @@ class Studio:
         wait(300)
 
     def _make(self, mailbox: Any) -> Any:
-        from app.settings import Settings
-
         self.engine = FakeEngine(mailbox, current=Settings(theme=cast("Any", self.theme.choice)))
         return self.engine
 
@@ -193,6 +193,50 @@ def review(studio: Studio) -> None:
     studio.shoot("review-fault", dialog)
 
 
+def remote(studio: Studio) -> None:
+    """Remote models: the line above the chat, the settings, the preview, the costs."""
+    assert studio.engine is not None
+    studio.engine.places.offered = fake_places.choices()
+    studio.engine.places.spent = fake_places.total(7)
+    studio.engine.places.keys = {"anthropic"}
+    chosen = Settings(
+        theme=cast("Any", studio.theme.choice),
+        remote=RemoteSettings(
+            models=(fake_places.CLAUDE, fake_places.HERE),
+            servers=(ServerSettings(name="ollama", address="http://127.0.0.1:11434/v1"),),
+        ),
+    )
+    studio.session.change_settings(chosen)
+    wait(200)
+    thought = "The listing has 41 files of three kinds. One program can move them all."
+    done = samples.turn("done", "t0", model_id=fake_places.CLAUDE, thinking=thought)
+    studio.fill([done], chats=True)
+    studio.engine.stored[0] = replace(studio.engine.stored[0], model_id=fake_places.CLAUDE)
+    studio.session.open_chat("c1")
+    wait(200)
+    studio.shoot("remote-chat")
+    studio.window.places.show_remote()
+    dialog = studio.window.places.remote
+    assert dialog is not None
+    wait(200)
+    wrong = TestResult(
+        ok=False, code="bad_key", message="Anthropic does not take the key (401).",
+        hint="Set a valid key in the settings (console.anthropic.com).",
+    )  # fmt: skip
+    dialog.show_test(fake_places.CLAUDE, wrong)
+    dialog.show_test(
+        fake_places.HERE, TestResult(ok=True, message="ollama (127.0.0.1) answers: ok")
+    )
+    studio.shoot("remote-settings", dialog)
+    studio.window.composer.set_text("Sort them")
+    studio.window.places.show_outgoing()
+    wait(200)
+    studio.shoot("remote-preview", studio.window.places.outgoing)
+    studio.window.places.show_costs()
+    wait(500)
+    studio.shoot("costs", studio.window.places.costs)
+
+
 def picture() -> bytes:
     """A picture of the demo folder."""
     return (ASSETS / "demo" / "files" / "IMG_20240312_174530.jpg").read_bytes()
@@ -204,7 +248,9 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     app = QApplication.instance() or QApplication(["screenshots"])
     assert isinstance(app, QApplication)
-    scenes: tuple[Callable[[Studio], None], ...] = (empty, turns, review)
+    scenes: tuple[Callable[[Studio], None], ...] = (empty, turns, review, remote)
+    if len(sys.argv) > 2:
+        scenes = tuple(scene for scene in scenes if scene.__name__ in sys.argv[2:])
     for theme in ("light", "dark"):
         for size in SIZES:
             for scene in scenes:

@@ -19,6 +19,7 @@ from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, Prob
 from app.store.trials import TrialRecord
 from sandbox.verify import Choice
 from tests.app.ui import samples
+from tests.app.ui.fake_places import FakePlaces
 
 PREVIEW = Preview(
     kind="text",
@@ -73,6 +74,15 @@ class FakeEngine:
     def all(self) -> list[TrialRecord]:
         """Every trial, oldest first."""
         return self.measured
+
+    def __post_init__(self) -> None:
+        self.places = FakePlaces(self.asked, self._chat, self._keep)
+
+    def _chat(self, chat_id: str) -> ChatRecord:
+        return next(chat for chat in self.stored if chat.chat_id == chat_id)
+
+    def _keep(self, chat: ChatRecord) -> None:
+        self.stored = [chat if one.chat_id == chat.chat_id else one for one in self.stored]
 
     def post(self, *events: Event) -> None:
         """Tell the window something."""

@@ -100,4 +100,4 @@ def test_a_chats_model_that_is_not_here_is_named_as_such(composer: Composer) -> 
     assert shown is not None
     assert shown.currentText() == "gone, not on this machine"
     composer.set_model("local:qwen2.5-coder-1.5b")
-    assert shown.count() == 2
+    assert shown.count() == 3

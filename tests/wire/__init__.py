@@ -1,0 +1,1 @@
+"""Loopback servers that speak providers' real wire formats, for tests; see `server.py`."""
