@@ -115,6 +115,7 @@ class Dialogs(QObject):
             self._decide(dialog, decision)
 
         dialog.decided.connect(decide)
+        dialog.grants_wanted.connect(self._session.add_grants)
 
         def show_preview(wish: PreviewWish) -> None:
             self._show_preview(dialog, wish)

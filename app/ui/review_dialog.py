@@ -27,27 +27,31 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeyEvent, QShowEve
 from PySide6.QtWidgets import (
     QDialog,
     QHeaderView,
+    QInputDialog,
     QMenu,
+    QPushButton,
     QSplitter,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTabWidget,
     QTreeView,
     QVBoxLayout,
     QWidget,
 )
 
-from app.store.records import ConflictRecord, Folder, ProgramRecord, TurnRecord
+from app.engine.offers import offered
+from app.engine.surroundings import today
+from app.store.records import ConflictRecord, Folder, TurnRecord
 from app.ui import words
 from app.ui.change_model import COLUMN_DETAIL, ChangeModel
 from app.ui.conflict_block import ChoiceMade, ConflictBlock
 from app.ui.fault_block import FaultBlock
-from app.ui.highlight import PythonHighlighter
 from app.ui.preview_pane import PreviewPane
-from app.ui.review_words import origin, unusual
+from app.ui.review_tabs import review_tabs
+from app.ui.review_words import origin, reason_lines, unusual
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
-from app.ui.widgets import CodeBox, button, column, frame, label, row
+from app.ui.widgets import button, column, frame, label, row
 from sandbox.changeset import Change, ChangeSet
+from sandbox.grant_budgets import explained
 from sandbox.verify import Choice
 
 IGNORE_KEYS_S = 0.5
@@ -84,13 +88,15 @@ class Decision:
     """What the person decided.
 
     `approved`: ids to apply, None: rejected; `choices`: by change id, what to do where the disk no
-    longer fits; `keep`: where the disk refuses something, apply the rest.
+    longer fits; `keep`: where the disk refuses something, apply the rest; `word`: what the model
+    is told along with a rejection.
     """
 
     turn_id: str
     approved: frozenset[str] | None
     choices: Mapping[str, Choice] = field(default_factory=dict[str, Choice])
     keep: bool = False
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +110,12 @@ class PreviewWish:
 class ReviewDialog(QDialog):
     """Shows a turn's change set.
 
-    `decided` carries a `Decision`, `preview_wanted` a `PreviewWish`.
+    `decided` carries a `Decision`, `preview_wanted` a `PreviewWish`; `grants_wanted` the standing
+    grants, as a tuple of texts, that the person gives along with an approval.
     """
 
     decided = Signal(object)
+    grants_wanted = Signal(object)
     preview_wanted = Signal(object)
 
     def __init__(
@@ -145,7 +153,9 @@ class ReviewDialog(QDialog):
             one.setAutoDefault(True)
 
         layout = column(self, margin=SPACE_L, spacing=SPACE_M)
-        layout.addWidget(label(words.sentence(change_set.changes, folders), "heading", wrap=True))
+        layout.addWidget(
+            label(words.sentence(change_set.changes, folders, turn.programs), "heading", wrap=True)
+        )
         self._add_unusual(layout, change_set.changes)
         layout.addWidget(self.fault)
         layout.addWidget(self.conflicts)
@@ -155,7 +165,15 @@ class ReviewDialog(QDialog):
         self._later = label(self.tr("Escape closes this and decides nothing."), "meta")
         buttons.addWidget(self._later)
         buttons.addStretch(1)
+        self.word_button = button(
+            self.tr("Reject with a word"), on_click=self._reject_with_a_word,
+            name=self.tr("Reject all changes and tell the model why"),
+        )  # fmt: skip
         buttons.addWidget(self.reject_button)
+        buttons.addWidget(self.word_button)
+        self.standing_button = self._make_standing()
+        if self.standing_button is not None:
+            buttons.addWidget(self.standing_button)
         buttons.addWidget(self.approve_button)
         layout.addLayout(buttons)
         room = self.screen().availableSize()
@@ -271,36 +289,14 @@ class ReviewDialog(QDialog):
         self._whole = whole = QSplitter(Qt.Orientation.Vertical)
         whole.setChildrenCollapsible(False)
         whole.addWidget(self._sides)
-        if programs := [one for one in self._turn.programs if one.status == "ok"]:
-            tabs = QTabWidget()
-            tabs.setDocumentMode(True)
-            tabs.tabBar().setDrawBase(False)
-            tabs.setAccessibleName(self.tr("The programs that make these changes"))
-            for program in programs:
-                tabs.addTab(self._program_page(program), self._program_title(programs, program))
+        if tabs := review_tabs(self._turn, self):
             whole.addWidget(tabs)
-            whole.setSizes([420, 160])
+            whole.setSizes([420, 200])
         whole.setStretchFactor(0, 1)
         return whole
 
-    def _program_title(self, programs: Sequence[ProgramRecord], program: ProgramRecord) -> str:
-        if len(programs) == 1:
-            return self.tr("Program")
-        return self.tr("Program {0}").format(program.index)
-
-    def _program_page(self, program: ProgramRecord) -> QWidget:
-        code = CodeBox(self.tr("Program"), max_lines=100_000)
-        code.setMinimumHeight(48)
-        code.setMaximumHeight(16_777_215)
-        highlighter = PythonHighlighter(code.document())
-        code.setPlainText(program.source.strip("\n"))
-        code.setMinimumHeight(48)
-        code.setMaximumHeight(16_777_215)
-        highlighter.read_all()
-        return code
-
     def _add_unusual(self, layout: QVBoxLayout, changes: Sequence[Change]) -> None:
-        found = unusual(changes, self._folders)
+        found = [*reason_lines(self._turn.reasons, self.tr), *unusual(changes, self._folders)]
         if not found:
             return
         block = frame("alert")
@@ -316,7 +312,8 @@ class ReviewDialog(QDialog):
             self.setTabOrder(before, after)
         self.setTabOrder(self.tree, self.preview)
         self.setTabOrder(self.preview, self.reject_button)
-        self.setTabOrder(self.reject_button, self.approve_button)
+        self.setTabOrder(self.reject_button, self.word_button)
+        self.setTabOrder(self.word_button, self.approve_button)
 
     def _chosen_changed(self, along: int) -> None:
         chosen = self.model.chosen()
@@ -402,6 +399,36 @@ class ReviewDialog(QDialog):
             Decision(turn_id=self.turn_id, approved=approved, choices=choices, keep=keep)
         )
 
+    def _make_standing(self) -> QPushButton | None:
+        """Approve, and allow the same from now on; not offered where anything is unusual."""
+        grants = offered(self._turn, self._folders, today())
+        if not grants:
+            return None
+        meaning = " ".join(explained(one) for one in grants)
+
+        def approve() -> None:
+            self.grants_wanted.emit(grants)
+            self._approve()
+
+        return button(
+            self.tr("Approve, and allow from now on"), on_click=approve, tip=meaning,
+            name=self.tr("Approve, and from now on allow: {0}").format(meaning),
+        )  # fmt: skip
+
+    def _reject_with_a_word(self) -> None:
+        asking = QInputDialog(self)
+        asking.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        asking.setWindowTitle(self.tr("Reject with a word"))
+        asking.setLabelText(self.tr("What should be done instead?"))
+        asking.setOkButtonText(self.tr("Reject and send"))
+
+        def told(word: str) -> None:
+            self.decided.emit(Decision(turn_id=self.turn_id, approved=None, word=word.strip()))
+            self.close()
+
+        asking.textValueSelected.connect(told)
+        asking.open()
+
     def _reject_all(self) -> None:
         self.decided.emit(Decision(turn_id=self.turn_id, approved=None))
         self.close()
@@ -412,8 +439,9 @@ class ReviewDialog(QDialog):
             if busy
             else self.tr("Escape closes this and decides nothing.")
         )
-        parts = (self.fault, self.conflicts, self.tree, self.reject_button, self.approve_button)
-        for widget in parts:
+        asking = (self.reject_button, self.word_button, self.standing_button, self.approve_button)
+        parts = (self.fault, self.conflicts, self.tree, *asking)
+        for widget in (one for one in parts if one is not None):
             widget.setEnabled(not busy)
         if not busy:
             self._chosen_changed(0)

@@ -7,16 +7,18 @@ Texts go through Qt's translation with this file's name as their context. Thread
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication
 
+from app.engine.reason_words import place_of, reason_sentence
 from app.store.records import Folder
 from app.ui import words
 from sandbox.changeset import Change
 from sandbox.marks import Mark, marks
+from sandbox.ports import Reason
 from sandbox.stage_paths import parent_of
 from sandbox.verify import Choice
 
@@ -25,6 +27,15 @@ _ORIGINS = 3
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("review_words", text)
+
+
+def reason_lines(reasons: Sequence[Reason], tr: Callable[[str], str]) -> list[str]:
+    """What the gate named, one sentence each, with the lines of the program that do it."""
+    found: list[str] = []
+    for reason in reasons:
+        place = place_of(reason, tr)
+        found.append(reason_sentence(reason, tr) + (f" ({place})" if place else ""))
+    return found
 
 
 def unusual(changes: Sequence[Change], folders: Sequence[Folder]) -> list[str]:

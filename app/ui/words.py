@@ -202,8 +202,15 @@ def group_title(kind: ChangeKind, number: int) -> str:
             assert_never(kind)
 
 
-def sentence(changes: Sequence[Change], folders: Sequence[Folder]) -> str:
-    """What the changes do: ``Moves 41 files in Downloads into 6 new folders. Deletes nothing.``"""
+def sentence(
+    changes: Sequence[Change],
+    folders: Sequence[Folder],
+    programs: Sequence[ProgramRecord] = (),
+) -> str:
+    """What the changes do: ``Moves 41 files in Downloads into 6 new folders. Deletes nothing.``
+
+    `programs`: of the turn; what they have sent already is told.
+    """
     if not changes:
         return _tr("Changes nothing.")
     kinds = Counter(change.kind for change in changes)
@@ -223,8 +230,28 @@ def sentence(changes: Sequence[Change], folders: Sequence[Folder]) -> str:
             _tr("Changes the permissions of {0}.").format(count(kinds["mode"], "file", "files"))
         )
     parts.append(_deletes(kinds["delete"], kinds["rmdir"]))
-    parts.append(_tr("Sends nothing."))
+    parts.append(_sent(programs))
     return " ".join(parts)
+
+
+def _sent(programs: Sequence[ProgramRecord]) -> str:
+    """What has left this machine: requests, and what tools were given."""
+    groups = [group for program in programs for group in program.calls]
+    sent = sum(group.count for group in groups if group.kind == "request")
+    used = sum(group.count for group in groups if group.kind == "tool")
+    read = sum(group.count for group in groups if _is_web_read(group))
+    parts: list[str] = []
+    if sent:
+        parts.append(_tr("Has sent {0}.").format(count(sent, "request", "requests")))
+    if used:
+        parts.append(_tr("Has used tools {0} times.").format(used))
+    if read and not sent:
+        parts.append(_tr("Has read from hosts."))
+    return " ".join(parts) or _tr("Sends nothing.")
+
+
+def _is_web_read(group: CallGroup) -> bool:
+    return group.kind == "read" and group.example.startswith(("http://", "https://"))
 
 
 def _moves(changes: Iterable[Change], folders: Sequence[Folder], new_folders: int) -> str:
