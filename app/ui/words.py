@@ -15,7 +15,7 @@ from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication
 
-from app.store.records import CallGroup, Folder, TurnRecord, TurnStatus
+from app.store.records import CallGroup, Folder, ProgramRecord, TurnRecord, TurnStatus
 from sandbox.changeset import Change, ChangeKind
 from sandbox.effects import EffectKind
 
