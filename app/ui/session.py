@@ -239,6 +239,8 @@ class Session(QObject):
         def settled(turn: TurnRecord) -> None:
             self._put_turn(turn)
             on_done(turn)
+            if decision.word and turn.status == "rejected":
+                self._send(turn.chat_id, decision.word)
 
         def failed(problem: Problem) -> None:
             self.problem_arrived.emit(problem)
@@ -256,6 +258,13 @@ class Session(QObject):
             failed,
             owner=self,
         )
+
+    def add_grants(self, texts: tuple[str, ...]) -> None:
+        """Keep standing grants that the person gave along with an approval."""
+        for text in texts:
+            self._bridge.call(
+                lambda engine, text=text: engine.add_grant(text), lambda _made: None, owner=self
+            )
 
     def conflicts(
         self,

@@ -143,7 +143,7 @@ def test_the_programs_that_ran_are_tabs(review: Callable[..., Opened]) -> None:
     )
     tabs = review(programs=programs).dialog.findChild(QTabWidget)
     assert tabs is not None
-    assert [tabs.tabText(number) for number in range(tabs.count())] == ["Program"]
+    assert [tabs.tabText(number) for number in range(tabs.count())] == ["Program", "Flow"]
 
 
 def test_ten_thousand_changes_are_all_offered(review: Callable[..., Opened]) -> None:
