@@ -84,7 +84,8 @@ def reason_sentence(reason: Reason, tr: Translate = _plain) -> str:
     more = int(reason.data.get("count", 1)) - 1
     if more > 0 and "path" in reason.data and "{path}" in template:
         sentence += " " + tr("And {0} more.").format(more)
-    return sentence[0].upper() + sentence[1:]
+    starts_with_name = template.startswith(("{path}", "{items}"))
+    return sentence if starts_with_name else sentence[0].upper() + sentence[1:]
 
 
 def place_of(reason: Reason, tr: Translate = _plain) -> str:
@@ -120,15 +121,19 @@ class _Shown(dict[str, str]):
 def _name(what: str, kind: str, tr: Translate) -> str:
     if what.startswith(("http://", "https://")):
         parts = urlsplit(what)
-        return f"{parts.hostname or what}{parts.path if parts.path != '/' else ''}"
+        page = f"{parts.hostname or what}{parts.path if parts.path != '/' else ''}"
+        return tr("the page {0}").format(page)
     if kind == "listing":
         return tr("the names in {0}").format(posixpath.basename(what) or what)
     if kind == "shown":
         return tr("{0}, which the model has seen,").format(posixpath.basename(what) or what)
     if kind in ("tool", "command"):
         return tr("the result of {0}").format(what)
-    name = posixpath.basename(what.rstrip("/")) or what
-    return name if name.isprintable() else ascii(name)[1:-1]
+    name = "/".join(what.rstrip("/").split("/")[-2:] if not kind else what.split("/")[-1:]) or what
+    name = name if name.isprintable() else ascii(name)[1:-1]
+    called = {"mail": tr("the mail {0}"), "download": tr("the downloaded file {0}"),
+              "file": tr("the file {0}")}  # fmt: skip
+    return called.get(kind, "{0}").format(name)
 
 
 def _bulk(data: Data, tr: Translate) -> str:

@@ -109,7 +109,7 @@ def _mark(
     end = _end_of(drawing, reason, sinks)
     if end is None:
         return
-    line = tr("line {0}").format(data["line"]) if "line" in data else tr("Program")
+    line = tr("Line {0}").format(data["line"]) if "line" in data else tr("Program")
     middle = drawing.node(line, 1, marked=True)
     if "source" in data:
         drawing.line(drawing.node(_short(str(data["source"])), 0, marked=True), middle, marked=True)
@@ -118,6 +118,10 @@ def _mark(
 
 def _end_of(drawing: _Drawing, reason: Reason, sinks: dict[str, int]) -> int | None:
     data = reason.data
+    if reason.code == "bulk-loss":
+        lost = ("deleted", "modified", "moved", "removed_folders")
+        kind = next((one for one in lost if one in sinks), "")
+        return _marked(drawing, sinks, kind)
     if data.get("host"):
         return drawing.node(str(data["host"]), 2, marked=True)
     if "tool" in data or "command" in data:
@@ -125,10 +129,15 @@ def _end_of(drawing: _Drawing, reason: Reason, sinks: dict[str, int]) -> int | N
     verb = reason.code.rpartition("-")[2]
     kind = {"delete": "deleted", "move": "moved", "overwrite": "modified"}.get(verb, "")
     if kind in sinks:
-        place = sinks[kind]
-        drawing.node(drawing.nodes[place].text, 2, marked=True)
-        return place
+        return _marked(drawing, sinks, kind)
     return drawing.node(_short(str(data["path"])), 2, marked=True) if "path" in data else None
+
+
+def _marked(drawing: _Drawing, sinks: dict[str, int], kind: str) -> int | None:
+    place = sinks.get(kind)
+    if place is not None:
+        drawing.node(drawing.nodes[place].text, 2, marked=True)
+    return place
 
 
 def _source(group: CallGroup, tr: Callable[[str], str]) -> str:

@@ -296,12 +296,15 @@ class ReviewDialog(QDialog):
         return whole
 
     def _add_unusual(self, layout: QVBoxLayout, changes: Sequence[Change]) -> None:
-        found = [*reason_lines(self._turn.reasons, self.tr), *unusual(changes, self._folders)]
-        if not found:
+        named = reason_lines(self._turn.reasons, self.tr)
+        found = unusual(changes, self._folders)
+        if not (named or found):
             return
         block = frame("alert")
         block.setAccessibleName(self.tr("Look at this first"))
         inside = column(block, margin=SPACE_S, spacing=SPACE_XS)
+        for one in named:
+            inside.addWidget(label(one, "strong", wrap=True))
         for one in found:
             inside.addWidget(label(one, wrap=True))
         layout.addWidget(block)

@@ -246,7 +246,7 @@ def _sent(programs: Sequence[ProgramRecord]) -> str:
     if used:
         parts.append(_tr("Has used tools {0} times.").format(used))
     if read and not sent:
-        parts.append(_tr("Has read from hosts."))
+        return " ".join((*parts, _tr("Has read from hosts, and sends nothing else.")))
     return " ".join(parts) or _tr("Sends nothing.")
 
 

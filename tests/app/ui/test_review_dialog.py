@@ -13,7 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from app.store.records import ConflictRecord, Problem, TurnRecord
 from app.ui.review_dialog import Decision, PreviewWish, ReviewDialog
+from app.ui.widgets import CodeBox
 from sandbox.changeset import Change, ChangeSet
+from sandbox.ports import Reason
 from tests.app.ui import samples
 from tests.app.ui.fake_engine import PREVIEW
 from tests.app.ui.test_change_model import find
@@ -350,3 +352,35 @@ def test_what_the_disk_refused_is_said_and_the_rest_can_be_applied(
     assert [one.keep for one in opened.decisions] == [False, True]
     dialog.decide_again(replace(samples.turn("waiting"), problem=replace(refused, can_keep=False)))
     assert dialog.fault.keep_button.isHidden()
+
+
+def test_what_the_gate_named_comes_first_and_its_lines_are_marked(
+    review: Callable[..., Opened],
+) -> None:
+    reason = Reason(code="many-folders", data={"count": 9, "line": 3})
+    dialog = review(reasons=(reason,)).dialog
+    texts = [one.text() for one in dialog.findChildren(QLabel)]
+    assert "Deletes 9 folders. (line 3)" in texts
+    tabs = dialog.findChild(QTabWidget)
+    assert tabs is not None
+    assert tabs.tabText(tabs.currentIndex()) == "Flow"
+    code = tabs.widget(0)
+    assert isinstance(code, CodeBox)
+    assert [one.cursor.blockNumber() for one in code.extraSelections()] == [2]  # pyright: ignore
+
+
+def test_a_standing_grant_is_offered_where_nothing_is_unusual(
+    review: Callable[..., Opened],
+) -> None:
+    opened = review()
+    button = opened.dialog.standing_button
+    assert button is not None
+    assert "50 files are moved" in button.accessibleName()
+    given: list[tuple[str, ...]] = []
+    opened.dialog.grants_wanted.connect(given.append)
+    button.click()
+    assert given
+    assert given[0][-1].startswith("move:50,folder=")
+    assert opened.decisions[-1].approved
+    unusual = review(reasons=(Reason(code="many-folders", data={"count": 9}),)).dialog
+    assert unusual.standing_button is None
