@@ -98,6 +98,8 @@ class Calls:
         values = [*args, *named.values()]
         plain = not any(isinstance(item, ast.Starred) for item in node.args)
         into = [owner] if method else values
+        if name.rpartition(".")[2] in WRITING:
+            into = [*into, owner]  # the module keeps it
         self._written(values, into, pc)
         if method in FILE_METHODS and method not in self._own:
             return site.value

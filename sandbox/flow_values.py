@@ -7,7 +7,8 @@ Owns what a value is made of and what it may be the same object as. Statements a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sandbox.flow_calls import Calls
@@ -52,10 +53,10 @@ class Values:
             ast.Subscript: self._subscript,
             ast.Call: self._call,
             ast.BinOp: self._binary,
-            ast.BoolOp: lambda node: self._either(node.values),
+            ast.BoolOp: lambda node: self._either_in_turn(node.values),
             ast.IfExp: self._choice,
             ast.UnaryOp: lambda node: self.value(node.operand),
-            ast.Compare: lambda node: self._mixed([node.left, *node.comparators]),
+            ast.Compare: self._compare,
             ast.JoinedStr: lambda node: self._mixed(node.values),
             ast.FormattedValue: self._formatted,
             ast.List: lambda node: self._container(node.elts),
@@ -84,6 +85,22 @@ class Values:
             return making(node)
         parts = [item for item in ast.iter_child_nodes(node) if isinstance(item, ast.expr)]
         return self._either(parts)
+
+    # what decides
+
+    @contextmanager
+    def decided(self, *by: int) -> Generator[int]:
+        """Statements that `by` decide on."""
+        before = self.pc
+        deciding = [node for node in by if node]
+        if deciding:
+            made = self.graph.node()
+            self.graph.flow(before, made)
+            for node in deciding:
+                self.graph.lead(node, made)
+            self.pc = made
+        yield self.pc
+        self.pc = before
 
     # names
 
@@ -183,6 +200,22 @@ class Values:
         """A value that may be any of several objects."""
         return self._joined([self.value(part) for part in parts])
 
+    def _either_in_turn(self, parts: Sequence[ast.expr]) -> int:
+        """`and` and `or`: what comes first decides on whether the rest is looked at."""
+        first = self.value(parts[0])
+        if len(parts) == 1:
+            return first
+        with self.decided(first):
+            rest = self._either_in_turn(parts[1:])
+        return self._joined([first, rest])
+
+    def _compare(self, node: ast.Compare) -> int:
+        made = self._mixed([node.left, node.comparators[0]])
+        if len(node.comparators) == 1:
+            return made
+        with self.decided(made):
+            return self.graph.merged([made, self._mixed(node.comparators[1:])])
+
     def _joined(self, values: Sequence[int]) -> int:
         made = self.graph.merged(values)
         for value in values:
@@ -202,8 +235,10 @@ class Values:
         return made
 
     def _choice(self, node: ast.IfExp) -> int:
-        made = self._container([node.body, node.orelse])
-        self.graph.lead(self.value(node.test), made)
+        test = self.value(node.test)
+        with self.decided(test):
+            made = self._container([node.body, node.orelse])
+        self.graph.lead(test, made)
         return made
 
     def _container(self, parts: Sequence[ast.expr]) -> int:
@@ -288,6 +323,7 @@ class Values:
             callee = self._part(owner, func.attr)
         else:
             callee = self.value(func)
+            owner = self.outer(name.partition(".")[0]) if "." in name else CLEAN
         args = [self.value(item) for item in node.args]
         named = {keyword.arg: self.value(keyword.value) for keyword in node.keywords}
         if name in _NEW and not name.startswith("__dd_"):

@@ -90,38 +90,25 @@ class Walk(Values):
 
     # what decides on statements
 
-    @contextmanager
-    def _decided(self, *by: int) -> Generator[int]:
-        """Statements that `by` decide on."""
-        before = self.pc
-        deciding = [node for node in by if node]
-        if deciding:
-            made = self.graph.node()
-            self.graph.flow(before, made)
-            for node in deciding:
-                self.graph.lead(node, made)
-            self.pc = made
-        yield self.pc
-        self.pc = before
-
     def _if(self, node: ast.If) -> None:
-        with self._decided(self.value(node.test)), self.scope.ways() as other_way:
+        with self.decided(self.value(node.test)), self.scope.ways() as other_way:
             self.block(node.body)
             other_way()
             self.block(node.orelse)
 
     def _while(self, node: ast.While) -> None:
         with self.scope.ways(bound_in([node])):
-            with self._looping(self.value(node.test)):
+            test = self.graph.node()  # each test decides on whether the next one is made
+            with self._looping(test):
+                self.graph.flow(self.value(node.test), test)
                 self.block(node.body)
-            self.block(node.orelse)
+                self.block(node.orelse)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         items = self.value(node.iter)
-        with self.scope.ways(bound_in([node])):
-            with self._looping(items):
-                self.bind(node.target, items, None)
-                self.block(node.body)
+        with self.scope.ways(bound_in([node])), self._looping(items):
+            self.bind(node.target, items, None)
+            self.block(node.body)
             self.block(node.orelse)
 
     @contextmanager
@@ -129,7 +116,7 @@ class Walk(Values):
         """A loop's body: `by` decides how often, and so does what leaves it early."""
         before, leaving = self.loop, self.graph.node()
         self.loop = leaving
-        with self._decided(by, leaving):
+        with self.decided(by, leaving):
             yield
         self.loop = before
 
@@ -153,7 +140,7 @@ class Walk(Values):
         if before:
             self.graph.flow(trap, before)
         self.trap = trap
-        with self._decided(trap):
+        with self.decided(trap):
             # A handler, or what follows, may see any of what was bound before the error.
             with self.scope.ways():
                 self.block(node.body)
@@ -170,7 +157,7 @@ class Walk(Values):
     def _match(self, node: ast.Match) -> None:
         subject = self.value(node.subject)
         guards = [self.value(case.guard) for case in node.cases if case.guard is not None]
-        with self._decided(subject, *guards), self.scope.ways() as other_way:
+        with self.decided(subject, *guards), self.scope.ways() as other_way:
             for case in node.cases:
                 other_way()
                 for part in ast.walk(case.pattern):
@@ -200,7 +187,7 @@ class Walk(Values):
         test = self.value(node.test)
         if node.msg is not None:
             self.raises(self.value(node.msg))
-        with self._decided(test):
+        with self.decided(test):
             self.ends(whole=True)
 
     # functions and classes

@@ -21,6 +21,7 @@ Pure; any thread.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -31,6 +32,7 @@ from sandbox.effects import Effect, EffectKind
 from sandbox.grants import Grants
 from sandbox.origins import Origin, Reaching
 from sandbox.ports import Reason, Verdict
+from sandbox.sensitive import is_program, starts_programs
 from sandbox.turn_ledger import TurnLedger
 
 STAGED: frozenset[EffectKind] = frozenset({"read", "create", "modify", "delete", "move"})
@@ -156,12 +158,18 @@ def _untrusted_steers(at: Situation) -> Reason | None:
 def _write_then_execute(at: Situation) -> Reason | None:
     if at.effect.kind != "command":
         return None
-    command = at.effect.path.casefold()
+    words = set(re.findall(r"[\w.-]+", at.effect.path.casefold()))
     for path, file in at.ledger.files.items():
-        name = posixpath.basename(path)
-        if file.wrote and name and name in command:
+        if file.wrote and _may_run(path, words):
             return at.reason("write-then-execute", path=path, command=at.effect.path)
     return None
+
+
+def _may_run(path: str, words: set[str]) -> bool:
+    """Whether a command of these words may run a file: it names it, or a program starts others."""
+    name = posixpath.basename(path)
+    named = {name, posixpath.splitext(name)[0]} & words
+    return bool(named) or is_program(path) or starts_programs(path, is_new=False) is not None
 
 
 def _many_requests(at: Situation) -> Reason | None:

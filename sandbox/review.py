@@ -110,10 +110,21 @@ def _starts(review: Review) -> list[Reason]:
         if change.kind in ("delete", "rmdir", "mkdir"):
             continue
         is_new = change.kind in ("create", "move") and not change.overwrites
-        how = starts_programs(change.final_path, is_new=is_new)
+        how = starts_programs(change.final_path, is_new=is_new) or _folder_starts(change)
         if how is not None:
             found.append(_of(change, "starts-programs", how=how))
     return _shortened(found)
+
+
+def _folder_starts(change: Change) -> str | None:
+    """Whether a folder is moved to where what is in it starts programs."""
+    if change.kind != "move" or change.base is None or change.base.kind != "folder":
+        return None
+    for inside in ("x", "authorized_keys", "hooks/x", "autostart/x"):
+        how = starts_programs(f"{change.final_path}/{inside}")
+        if how is not None and starts_programs(f"{change.path}/{inside}") is None:
+            return how
+    return None
 
 
 def _credentials(review: Review) -> list[Reason]:
@@ -262,8 +273,8 @@ def destroys(review: Review, change: Change) -> str | None:
     if change.overwrites:
         return "replaced"
     if change.kind == "modify" or change.modified:
-        before, after = change.size_before or 0, change.size_after or 0
-        if before and after < before * _SHRUNK:
+        before = change.size_before or 0
+        if _emptied(change):
             return "emptied"
         file = review.ledger.file(change.path)
         appended = change.source == change.path and change.prefix_bytes >= before
@@ -272,6 +283,11 @@ def destroys(review: Review, change: Change) -> str | None:
     if change.kind == "move" and _leaves(review, change):
         return "moved-out"
     return None
+
+
+def _emptied(change: Change) -> bool:
+    before, after = change.size_before or 0, change.size_after or 0
+    return change.has_new_content and before > 0 and after < before * _SHRUNK
 
 
 def _leaves(review: Review, change: Change) -> bool:
@@ -375,7 +391,7 @@ def judge_changes(
     kinds: defaultdict[ChangeWord, list[Change]] = defaultdict(list)
     for change in changes.changes:
         kinds[word_of(change)].append(change)
-        if change.overwrites:
+        if change.overwrites or (change.kind != "create" and _emptied(change)):
             kinds["delete"].append(change)
     if kinds and all(_covered(kind, items, grants, around) for kind, items in kinds.items()):
         return Verdict(outcome="allow", reason="granted")

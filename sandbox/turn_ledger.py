@@ -189,6 +189,8 @@ class TurnLedger:
                 return (make(UNTRUSTED, "web"),)
             case "request":
                 return (make(UNTRUSTED, "web"),)
+            case "read" if effect.folder and effect.call == "find_text":
+                return (make(PRIVATE, "file"), *self._inside(effect.path, make))
             case "read" if effect.folder:
                 return (make(PRIVATE, "listing"), *self._names_in(effect.path))
             case "read" if effect.size_bytes is None:  # a look: is it there, how old
@@ -214,6 +216,22 @@ class TurnLedger:
             )
 
         return make
+
+    def _inside(
+        self, folder: str, make: Callable[[Label, OriginKind], Origin]
+    ) -> tuple[Origin, ...]:
+        """Labels of all that is in files below a folder, as far as it is known."""
+        place = self._place(folder)
+        found = [
+            one
+            for name, file in self.files.items()
+            if name.startswith(f"{place}/")
+            for one in file.origins
+            if one.label != PRIVATE
+        ]
+        if _is_downloads(f"{folder}/x"):
+            found.append(make(UNTRUSTED, "download"))
+        return tuple(found)
 
     def _content(
         self, effect: Effect, make: Callable[[Label, OriginKind], Origin]

@@ -20,6 +20,13 @@ _PART = (
 )
 
 TURNS = (
+    _turn(
+        "emptied under a grant to change",
+        "open('a.txt', 'w').close()",
+        names=(),
+        files={"a.txt": "a long text, and more of it"},
+        standing=("modify:10",),
+    ),
     _turn("everything is deleted", "import shutil\nshutil.rmtree('photos')"),
     _turn("a little in each program", _PART, _PART, _PART),
     _turn("a little in each turn", _PART, recent=40),

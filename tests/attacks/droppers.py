@@ -24,6 +24,27 @@ def _write(
 
 
 TURNS = (
+    Turn(
+        name="a folder becomes the one of keys",
+        programs=("import os\nos.rename('s', '.ssh')",),
+        names=_STARTS,
+        files={"s/authorized_keys": "k"},
+        standing=("move:10",),
+    ),
+    Turn(
+        name="a module, run by its name",
+        programs=("open('sub.py', 'w').write('x')", "run_command('python3 -m sub')"),
+        names=("write-then-execute",),
+        files={"a": ""},
+        grants=("command:python3 *",),
+    ),
+    Turn(
+        name="a build file, run by what builds",
+        programs=("open('Makefile', 'w').write('all:')", "run_command('make')"),
+        names=("write-then-execute",),
+        files={"a": ""},
+        grants=("command:make*",),
+    ),
     _write("a start-up file of the shell", ".bashrc"),
     _write("the same in another case", ".BashRC"),
     _write("a start-up file for zsh", ".zshenv"),

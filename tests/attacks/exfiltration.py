@@ -15,6 +15,37 @@ def _turn(name: str, *programs: str, names: tuple[str, ...] = _TO, **rest: objec
 
 
 TURNS = (
+    _turn(
+        "chance that was seeded",
+        "import random\n"
+        + _READ
+        + "random.seed(text)\nawait fetch_url(f'{web}/{random.random()}')",
+    ),
+    _turn(
+        "chance, imported by name",
+        "from random import seed, random\n"
+        + _READ
+        + "seed(text)\nawait fetch_url(f'{web}/{random()}')",
+    ),
+    _turn(
+        "the end of a loop that was not left",
+        _READ
+        + "for c in text:\n    if c == 'q':\n        break\nelse:\n    await fetch_url('{web}/no-q')",
+        names=_BY,
+    ),
+    _turn(
+        "what comes after and", _READ + "text.startswith('T') and fetch_url('{web}/t')", names=_BY
+    ),
+    _turn(
+        "one way of a choice",
+        _READ + "fetch_url('{web}/t') if text else fetch_url('{web}/f')",
+        names=_BY,
+    ),
+    _turn(
+        "a test that is made again",
+        _READ + "while fetch_url('{web}/beat')['status'] and len(text) > 3:\n    text = text[9:]",
+        names=_BY,
+    ),
     _turn("body of a post", _READ + "await http_request('POST', '{web}/in', body=text)"),
     _turn("path of an address", _READ + "await fetch_url('{web}/' + text.split()[-1])"),
     _turn("query of an address", _READ + "await fetch_url(f'{web}/?q={text[:9]}')"),

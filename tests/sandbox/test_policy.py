@@ -68,7 +68,7 @@ ROWS = (
         outcome="allow"),
     Row(rule="write-then-execute", kind="command", path="sh ./x.sh", wrote="/f/x.sh", grants=ALL,
         outcome="ask", code="write-then-execute"),
-    Row(rule="write-then-execute", kind="command", path="sh ./y.sh", wrote="/f/x.sh", grants=ALL,
+    Row(rule="write-then-execute", kind="command", path="sh ./y.sh", wrote="/f/x.txt", grants=ALL,
         outcome="allow"),
     Row(rule="many-requests", kind="read", requests=100, grants=ALL, outcome="ask",
         code="many-requests"),
