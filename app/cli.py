@@ -146,6 +146,7 @@ def _command_of(args: argparse.Namespace) -> Command:
             return {
                 "list": cli_grants.list_grants,
                 "add": cli_grants.add_grant,
+                "suggest": cli_grants.suggest_grants,
                 "revoke": cli_grants.revoke_grant,
             }[args.action]
         case "models":
@@ -199,6 +200,8 @@ def _add_grants(commands: Any) -> None:
     actions = grants.add_subparsers(dest="action", required=True, metavar="ACTION")
     listed = actions.add_parser("list", help="what is allowed without asking, explained")
     listed.add_argument("--json", action="store_true")
+    suggested = actions.add_parser("suggest", help="rules that your own approvals suggest")
+    suggested.add_argument("--json", action="store_true")
     added = actions.add_parser("add", help="allow something from now on")
     added.add_argument("grant", metavar="KIND:VALUE", help=GRANT_HELP)
     revoked = actions.add_parser("revoke", help="take a grant back")

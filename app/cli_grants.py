@@ -6,6 +6,7 @@ Thread: the command line's only thread, in asyncio.
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 from app.cli import EXIT_DONE, print_json, say
 from app.cli_run import open_engine
@@ -33,6 +34,25 @@ async def add_grant(args: argparse.Namespace) -> int:
     async with open_engine() as (engine, _):
         made = await engine.add_grant(args.grant)
     say(f"{made.grant_id}: {explained(made.text)}")
+    return EXIT_DONE
+
+
+async def suggest_grants(args: argparse.Namespace) -> int:
+    """`drydock grants suggest`: rules out of earlier approvals, with what they would have done."""
+    async with open_engine() as (engine, _):
+        found = await engine.suggested_grants()
+    if args.json:
+        print_json({"suggestions": [asdict(one) for one in found]})
+    elif not found:
+        say("Nothing of one kind was approved three times yet.")
+    for one in () if args.json else found:
+        for text in one.texts:
+            print(f"drydock grants add {text}")
+            print(f"    {explained(text)}")
+        print(
+            f"    Approved {one.approved} times. Of all runs it would have let {one.allowed} "
+            f"through and asked about {one.asked}; {one.against} of those let through you rejected."
+        )
     return EXIT_DONE
 
 

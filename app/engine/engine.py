@@ -19,11 +19,13 @@ from app.engine.events import ChatsChanged, Event, FetchEnded, Notice
 from app.engine.fetches import Fetches
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
+from app.engine.learned import Suggestion, suggestions
 from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview, Previewer, patch_of_turn
 from app.engine.remote_rooms import remote_rooms
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
+from app.engine.surroundings import today
 from app.engine.turn_tape import forget_tape
 from app.engine.warm import LocalModels, ModelSource, Probe
 from app.errors import AppError, NotFoundError
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _TITLE_CHARS = 60
+_HISTORY = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,6 +325,12 @@ class Engine:
     async def add_grant(self, text: str, scope: Scope = "always", chat_id: str = "") -> GrantRecord:
         """Keep a standing grant. Raises: `UsageError` for one that is malformed."""
         return self._standing.add(text, scope, chat_id)
+
+    async def suggested_grants(self) -> tuple[Suggestion, ...]:
+        """Rules that the person's own approvals suggest, with what they would have done."""
+        turns = self._store.turns(_HISTORY)
+        history = [(turn, self._store.turn_folders(turn.turn_id)) for turn in turns]
+        return await asyncio.to_thread(suggestions, history, today())
 
     async def revoke_grant(self, grant_id: str) -> None:
         """Take a standing grant back. Raises: `NotFoundError`."""
