@@ -215,6 +215,7 @@ class Calls:
         if cell is not None and recorded is not None:
             self._rooms.tools.counted(call.name)
             self._count_effects(cell.effects, call)
+            self._gate.judge(cell.effects)  # what it told then counts for what is judged now
             if cell.kind == "value" and recorded.error is None and is_final(cell.effects):
                 self._note_made(call)
             self._ledger.add((*cell.effects, *recorded.effects) if cell.kind == "begun" else ())
@@ -247,6 +248,7 @@ class Calls:
             if made is not None:
                 self._tape.answered(call.digest, made, effects)
                 self._count_effects(effects, call)
+                self._gate.judge(effects)
                 return self._given(call, made)
         reply = self._allowed(call, cell, effects, answer) if effects else None
         if cell is None:
