@@ -86,6 +86,12 @@ class Dialogs(QObject):
             return
         dialog = SettingsDialog(self._session.settings, self._session.models, self._window)
         dialog.chosen.connect(self._session.change_settings)
+
+        def revoke(grant_id: str) -> None:
+            self._session.revoke_grant(grant_id, dialog.grants.show_grants, dialog)
+
+        dialog.grants.revoked.connect(revoke)
+        self._session.grants(dialog.grants.show_grants, dialog)
         dialog.finished.connect(self._forgetting("settings", dialog))
         self.settings = dialog
         dialog.show()

@@ -51,13 +51,11 @@ def _program_page(program: ProgramRecord, reasons: Sequence[Reason], title: str)
     code.setMinimumHeight(48)
     code.setMaximumHeight(_TALLEST)
     highlighter = PythonHighlighter(code.document())
-    shown = program.source.strip("\n")
-    code.setPlainText(shown)
+    code.setPlainText(program.source.rstrip("\n"))
     code.setMinimumHeight(48)
     code.setMaximumHeight(_TALLEST)
     highlighter.read_all()
-    skipped = len(program.source) - len(program.source.lstrip("\n"))
-    _mark_lines(code, [line - skipped for line in responsible_lines(reasons)])
+    _mark_lines(code, responsible_lines(reasons))
     return code
 
 

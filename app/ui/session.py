@@ -6,7 +6,7 @@ listen to its signals. Thread: UI.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -26,6 +26,7 @@ from app.engine.events import (
     ThinkingDelta,
     TurnChanged,
 )
+from app.store.grants import GrantRecord
 from app.store.records import (
     ChatRecord,
     ChatView,
@@ -257,6 +258,20 @@ class Session(QObject):
             settled,
             failed,
             owner=self,
+        )
+
+    def grants(self, on_done: Callable[[Sequence[GrantRecord]], object], owner: QObject) -> None:
+        """Ask for the standing grants; dropped when `owner` is gone."""
+        self._bridge.call(lambda engine: engine.grants(), on_done, owner=owner)
+
+    def revoke_grant(
+        self, grant_id: str, on_done: Callable[[Sequence[GrantRecord]], object], owner: QObject
+    ) -> None:
+        """Take a standing grant back; gives those that are left."""
+        self._bridge.call(
+            lambda engine: engine.revoke_grant(grant_id),
+            lambda _none: self.grants(on_done, owner),
+            owner=owner,
         )
 
     def add_grants(self, texts: tuple[str, ...]) -> None:

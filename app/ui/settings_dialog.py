@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui import words
+from app.ui.grants_page import GrantsPage
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
 from app.ui.widgets import button, column, label, row
 
@@ -83,6 +84,8 @@ class SettingsDialog(QDialog):
             },
         )
         self._add_vault(self._page(self.tr("Secrets")))
+        self.grants = GrantsPage()
+        self.pages.addTab(self.grants, self.tr("Allowed"))
         self._add_undo(self._page(self.tr("Undo")))
         buttons = row()
         buttons.addStretch(1)

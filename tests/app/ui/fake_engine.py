@@ -15,6 +15,7 @@ from app.engine.previews import Preview
 from app.errors import AppError
 from app.paths import Paths
 from app.settings import Settings
+from app.store.grants import GrantRecord
 from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, Problem, TurnRecord
 from app.store.trials import TrialRecord
 from sandbox.verify import Choice
@@ -189,6 +190,10 @@ class FakeEngine:
     async def redo(self, turn_id: str) -> TurnRecord:
         self.asked.append(("redo", turn_id))
         return replace(self._turn(turn_id), status="done", committed=True)
+
+    async def grants(self) -> list[GrantRecord]:
+        """Those that stand."""
+        return []
 
     async def undo_space(self) -> UndoSpace:
         return self.space
