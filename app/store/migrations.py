@@ -113,10 +113,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("ALTER TABLE turns ADD COLUMN reasons TEXT NOT NULL DEFAULT '[]'",),
     (
-        "ALTER TABLE turns ADD COLUMN question TEXT",
-        "ALTER TABLE programs ADD COLUMN shown TEXT NOT NULL DEFAULT '[]'",
-    ),
-    (
         # What secrets are and where they may go. Their values are never in this file.
         """CREATE TABLE secrets (
             id TEXT PRIMARY KEY,
@@ -145,6 +141,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             last_used TEXT,
             used_today INTEGER NOT NULL DEFAULT 0
         )""",
+    ),
+    (
+        "ALTER TABLE turns ADD COLUMN question TEXT",
+        "ALTER TABLE programs ADD COLUMN shown TEXT NOT NULL DEFAULT '[]'",
     ),
     (
         # Where a chat's requests may go, and what they took. What was spent stays known after a
