@@ -441,11 +441,8 @@ class TurnDesk:
 
     # start and end
 
-    async def recover(self, *, go_on: bool = False) -> None:
-        """After a crash: finish or take back interrupted commits, mark interrupted turns.
-
-        `go_on`: turns that were at work go on by themselves.
-        """
+    async def recover(self) -> None:
+        """After a crash: finish or take back interrupted commits, mark interrupted turns."""
         for turn in self._store.unfinished():
             if turn.status == "committing":
                 await self.decisions.recover_commit(turn)
@@ -455,7 +452,10 @@ class TurnDesk:
             self._journal.add(turn.turn_id, "interrupted")
             shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
         forget_strays(self._paths, self._store.has_turn)
-        for turn in self._store.interrupted() if go_on else ():
+
+    def go_on(self) -> None:
+        """Let turns that were at work when the app ended go on by themselves."""
+        for turn in self._store.interrupted():
             steps = [entry.step for entry in self._journal.entries(turn.turn_id)]
             if turn.problem is not None or steps.count("resumed") >= _RESUMES:
                 continue  # left to the person

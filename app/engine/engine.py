@@ -166,7 +166,7 @@ class Engine:
     async def start(self, *, in_background: bool = True) -> None:
         """Recover after a crash; in the background also go on with turns, and warm up."""
         self.secrets.begin()
-        await self._desk.recover(go_on=in_background)
+        await self._desk.recover()
         await self._keeper.tidy()
         self._mailbox.post(ChatsChanged())
         if in_background:
@@ -175,6 +175,8 @@ class Engine:
             task.add_done_callback(self._tasks.discard)
 
     async def _warm(self) -> None:
+        await self.secrets.ready()
+        self._desk.go_on()
         await asyncio.to_thread(warm.import_heavy)
         try:
             await self._desk.warm()
