@@ -96,7 +96,9 @@ async def resume_run(args: argparse.Namespace) -> int:
                 f"There is nothing to resume: this run is {turn.status}.",
                 hint="Only an interrupted or waiting run can be resumed.",
             )
-        if turn.status == "interrupted":
+        if turn.status == "interrupted" or (
+            turn.status == "asking" and (grants or args.from_start)
+        ):
             await engine.resume(turn.turn_id, grants=grants_of(grants), from_start=args.from_start)
             turn = await engine.wait(turn.turn_id)
         return await conclude(engine, turn, args, grants)

@@ -153,13 +153,15 @@ class TurnDesk:
     ) -> TurnRecord:
         """Go on with an interrupted turn at the call where it was; or from its start.
 
+        One that asks is asked again, unless grants now cover what it asks for.
+
         What it was answered is played from its tape, nothing is done twice. From the start it is
         a new try: programs are run, and asked about, again.
         Raises: `AppError` when it is not interrupted; `TapeUnusableError` when it can only be
         started again: the turn stays as it is, and says so.
         """
         turn = self._store.turn(turn_id)
-        if turn.status != "interrupted":
+        if turn.status not in ("interrupted", "asking"):
             raise AppError(
                 f"This run cannot be resumed: it is {turn.status}.",
                 hint="Only an interrupted or waiting run can be resumed.",
@@ -172,7 +174,7 @@ class TurnDesk:
             turn = replace(turn, programs=(), reply="")
         else:
             tape = self._reopened(turn)
-        return self._go_on(turn, "interrupted", tape, grants)
+        return self._go_on(turn, turn.status, tape, grants)
 
     def answer(self, turn_id: str, answer: PersonsAnswer, grants: Grants = NO_GRANTS) -> TurnRecord:
         """Answer the question of a turn; its program goes on at that call.

@@ -206,3 +206,12 @@ def test_a_run_whose_record_is_unusable_stays_readable_and_can_start_again(
     assert shell.resume("--from-start", "--approve", "all") == 0
     assert sent(server, path) == [b"hello"]
     assert (shell.folder / "sent.txt").exists()
+
+
+def test_a_grant_that_is_given_later_answers_for_the_person(shell: Shell, server: Loopback) -> None:
+    assert shell.exec(sending(server, "/later"), "--approve", "never") == 3
+    grant = ("--grant", f"send:127.0.0.1:{server.port}")
+    assert shell.resume("--approve", "never", "--grant", "host:elsewhere.example") == 3
+    assert shell.result["status"] == "asking"
+    assert shell.resume("--approve", "never", *grant) == 3
+    assert (shell.result["status"], sent(server, "/later")) == ("waiting", [b"hello"])
