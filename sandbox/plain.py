@@ -15,7 +15,10 @@ from dataclasses import fields
 from pathlib import PurePath, PurePosixPath
 from typing import Any, cast
 
+from pydantic_monty import ClassInstance
+
 from sandbox.effects import Effect, Span
+from sandbox.secrets import handle, name_in
 
 _AS_IT_IS = (str, int, float, bool, type(None))
 
@@ -91,6 +94,14 @@ def _error_again(found: list[Any]) -> BaseException:
     return kind(*(_unpacked(item) for item in found[1]))
 
 
+def _secret(value: ClassInstance) -> str:
+    """A secret's handle as its name; other instances of the host cannot be kept."""
+    name = name_in(value.value)
+    if name is None:
+        raise NotPlainError("an instance cannot be kept")
+    return name
+
+
 def _fields(value: Effect | Span) -> dict[str, Any]:
     return {item.name: _packed(getattr(value, item.name)) for item in fields(value)}
 
@@ -113,6 +124,7 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], Callable[[Any], Any], Callable[
     "date": (dt.date, dt.date.isoformat, dt.date.fromisoformat),
     "time": (dt.time, dt.time.isoformat, dt.time.fromisoformat),
     "path": (PurePath, PurePath.as_posix, PurePosixPath),
+    "secret": (ClassInstance, _secret, lambda found: handle(str(found))),
     "effect": (Effect, _fields, _built(Effect)),
     "span": (Span, _fields, _built(Span)),
     "error": (BaseException, _error, _error_again),

@@ -200,7 +200,7 @@ class TurnDesk:
     def _reopened(self, turn: TurnRecord) -> TurnTape:
         """The tape of a turn that is to go on; when it cannot, the turn says why."""
         try:
-            return TurnTape.reopen(self._paths, turn.turn_id)
+            return TurnTape.reopen(self._paths, turn.turn_id, self._secrets.mark)
         except TapeUnusableError as error:
             if self._store.claim(turn.turn_id, [turn.status], "interrupted"):
                 self.decisions.settle(
@@ -236,7 +236,7 @@ class TurnDesk:
         """The tape of a turn that begins, made before the turn is: no turn is without one."""
         turn_id = turn_id or new_id()
         try:
-            return turn_id, TurnTape.new(self._paths, turn_id, run)
+            return turn_id, TurnTape.new(self._paths, turn_id, run, self._secrets.mark)
         except OSError as error:
             raise AppError(
                 f"The run cannot be recorded: {error.strerror}.",
@@ -247,7 +247,7 @@ class TurnDesk:
         """A new tape for a turn that is run again from its start, begun as it was."""
         run: dict[str, Any] = {"source": None, "seed": None, "grants": []}
         try:
-            former = TurnTape.reopen(self._paths, turn.turn_id)
+            former = TurnTape.reopen(self._paths, turn.turn_id, self._secrets.mark)
         except TapeUnusableError:
             if turn.model_id == GIVEN_PROGRAM:
                 if not turn.programs:

@@ -159,6 +159,10 @@ class SecretDesk:
         records = {record.name: record for record in (*self._store.all(), *self._memory.values())}
         return TurnSecrets(self.vault, records, asyncio.get_running_loop(), used)
 
+    def mark(self, mark: bytes) -> bytes:
+        """What a turn's tape may keep of `mark`; of the same length."""
+        return self.vault.redactor.mark(mark)
+
     # changing
 
     async def choose_keep(self) -> Keep:

@@ -55,15 +55,23 @@ class TurnTape:
             self._take(mark)
 
     @classmethod
-    def new(cls, paths: Paths, turn_id: str, run: dict[str, Any]) -> TurnTape:
+    def new(
+        cls,
+        paths: Paths,
+        turn_id: str,
+        run: dict[str, Any],
+        scrub: Callable[[bytes], bytes] = bytes,
+    ) -> TurnTape:
         """The tape of a turn that begins with `run`. OSError when it cannot be written."""
         first = _RUN + to_text(run).encode("ascii")
-        return cls(TapeFile.new(paths.tapes / turn_id, _head(turn_id), first), [first])
+        return cls(TapeFile.new(paths.tapes / turn_id, _head(turn_id), first, scrub), [first])
 
     @classmethod
-    def reopen(cls, paths: Paths, turn_id: str) -> TurnTape:
+    def reopen(
+        cls, paths: Paths, turn_id: str, scrub: Callable[[bytes], bytes] = bytes
+    ) -> TurnTape:
         """The tape of a turn that goes on. Raises: `TapeUnusableError`."""
-        file, marks = TapeFile.reopen(paths.tapes / turn_id, _head(turn_id))
+        file, marks = TapeFile.reopen(paths.tapes / turn_id, _head(turn_id), scrub)
         try:
             return cls(file, marks)
         except (TapeDamagedError, NotPlainError, struct.error, IndexError) as error:

@@ -12,6 +12,7 @@ import os
 import struct
 import threading
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -40,19 +41,27 @@ class Head:
 class TapeFile:
     """One turn's tape, open for appending."""
 
-    def __init__(self, path: Path, file: BinaryIO, checksum: int) -> None:
+    def __init__(
+        self, path: Path, file: BinaryIO, checksum: int, scrub: Callable[[bytes], bytes] = bytes
+    ) -> None:
         self.path = path
+        self._scrub = scrub
         self._file = file
         self._checksum = checksum
         self._lock = threading.Lock()
 
     @classmethod
-    def new(cls, path: Path, head: Head, first: bytes) -> TapeFile:
-        """A tape with one mark, in place of one that may be there; it is there whole or not."""
+    def new(
+        cls, path: Path, head: Head, first: bytes, scrub: Callable[[bytes], bytes] = bytes
+    ) -> TapeFile:
+        """A tape with one mark, in place of one that may be there; it is there whole or not.
+
+        `scrub`: takes out of a mark, without changing its length, what must not be on the disk.
+        """
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = {"turn": head.turn_id, "interpreter": head.interpreter, "version": head.version}
         data, checksum = bytearray(_MAGIC), 0
-        for mark in (json.dumps(text).encode("ascii"), first):
+        for mark in (json.dumps(text).encode("ascii"), scrub(first)):
             checksum = zlib.crc32(mark, checksum)
             data += _FRAME.pack(len(mark), checksum) + mark
         fresh = path.with_name(f"{path.name}.new")
@@ -61,10 +70,12 @@ class TapeFile:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
-        return cls(path, path.open("ab", buffering=0), checksum)
+        return cls(path, path.open("ab", buffering=0), checksum, scrub)
 
     @classmethod
-    def reopen(cls, path: Path, head: Head) -> tuple[TapeFile, list[bytes]]:
+    def reopen(
+        cls, path: Path, head: Head, scrub: Callable[[bytes], bytes] = bytes
+    ) -> tuple[TapeFile, list[bytes]]:
         """A tape with its marks, to be appended to. A mark that was cut off at the end is dropped.
 
         Raises: `TapeUnusableError` that says what is wrong; the file is left as it is.
@@ -73,10 +84,11 @@ class TapeFile:
         file = path.open("r+b", buffering=0)
         file.truncate(end)
         file.seek(end)
-        return cls(path, file, checksum), marks
+        return cls(path, file, checksum, scrub), marks
 
     def append(self, mark: bytes, *, sync: bool) -> None:
         """Add a mark; `sync`: the disk has it, and all before it, when this returns."""
+        mark = self._scrub(mark)
         with self._lock:
             checksum = zlib.crc32(mark, self._checksum)
             self._file.write(_FRAME.pack(len(mark), checksum) + mark)
