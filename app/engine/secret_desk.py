@@ -26,6 +26,7 @@ from app.settings import Settings
 from app.store.database import Tables
 from app.store.journal import TurnJournal
 from app.store.secrets import SecretRecord, SecretStore
+from app.store.tape_file import scrub_tapes
 from app.vault.errors import Trouble, VaultError
 from app.vault.keepers import KEEPS, Item, Keep, Keeper, Standing
 from app.vault.redact import Redactor
@@ -70,7 +71,7 @@ class SecretDesk:
         self._mailbox = mailbox
         self._settings = settings
         self._home = paths.home
-        self._logs = paths.logs
+        self._logs, self._tapes = paths.logs, paths.tapes
         self._memory: dict[str, SecretRecord] = {}
         self._problems: dict[str, VaultError] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -317,6 +318,7 @@ class SecretDesk:
         if changed:
             self._tables.forget_freed()
         await asyncio.to_thread(self._scrub_logs)
+        await asyncio.to_thread(scrub_tapes, self._tapes, self.mark)
 
     def _scrub_logs(self) -> None:
         """Overwrite values in the logs, in place: they are open for writing at their ends."""

@@ -7,10 +7,12 @@ mean is `sandbox/tape.py`'s and `app/engine/turn_tape.py`'s. Thread: any, one ap
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import struct
 import threading
+import weakref
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,6 +51,7 @@ class TapeFile:
         self._file = file
         self._checksum = checksum
         self._lock = threading.Lock()
+        _open[path] = self
 
     @classmethod
     def new(
@@ -96,9 +99,63 @@ class TapeFile:
             if sync:
                 os.fsync(self._file.fileno())
 
+    def scrub(self) -> None:
+        """Take out of what is on the disk already what `scrub` has come to know since."""
+        with self._lock:
+            clean, self._checksum = _scrubbed(self.path.read_bytes(), self._scrub, self._checksum)
+            _overwrite(self.path, clean)
+
     def close(self) -> None:
         """Close the file."""
+        _open.pop(self.path, None)
         self._file.close()
+
+
+def scrub_tapes(folder: Path, scrub: Callable[[bytes], bytes]) -> None:
+    """Take out of all tapes what `scrub` knows. What cannot be read or written is left alone."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        tape = _open.get(path)
+        with contextlib.suppress(OSError):
+            if tape is not None:
+                tape.scrub()
+            else:
+                _overwrite(path, _scrubbed(path.read_bytes(), scrub, 0)[0])
+
+
+_open: weakref.WeakValueDictionary[Path, TapeFile] = weakref.WeakValueDictionary()
+
+
+def _scrubbed(data: bytes, scrub: Callable[[bytes], bytes], last: int) -> tuple[bytes, int]:
+    """A tape's content, of the same length, with its checksums made anew; and the last of them.
+
+    From the first mark that is damaged on, only the content changes: it stays damaged.
+    `last`: the checksum when nothing has to be changed.
+    """
+    if scrub(data) == data or not data.startswith(_MAGIC):
+        return data, last
+    out, at, old, new = bytearray(_MAGIC), len(_MAGIC), 0, 0
+    while at + _FRAME.size <= len(data):
+        length, wanted = _FRAME.unpack_from(data, at)
+        mark = data[at + _FRAME.size : at + _FRAME.size + length]
+        old = zlib.crc32(mark, old)
+        if len(mark) < length or old != wanted:
+            break
+        clean = scrub(mark)
+        new = zlib.crc32(clean, new)
+        out += _FRAME.pack(length, new) + clean
+        at += _FRAME.size + length
+    return bytes(out) + scrub(data[at:]), new
+
+
+def _overwrite(path: Path, data: bytes) -> None:
+    """Write over a file in place: it may be open for writing at its end."""
+    with path.open("r+b") as file:
+        if file.read() == data:
+            return
+        file.seek(0)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _read(path: Path, head: Head) -> tuple[list[bytes], int, int]:
