@@ -144,7 +144,7 @@ class Previewer:
         if diff.kind != "text":
             return Preview(kind="none", note="The text of the document stays as it is.")
         return Preview(
-            kind="text", lines=diff.lines, note="The text of the document, not its looks."
+            kind="text", lines=_hunks(diff), note="The text of the document, not its looks."
         )
 
     def _documents(self) -> DocumentProcess:
@@ -173,10 +173,15 @@ def _read(path: str | None, limit_bytes: int) -> bytes | None:
 def _text(change: Change, found: _Contents) -> Preview:
     diff = text_diff(found.before, found.after, PurePath(change.final_path).name)
     if diff.kind == "text":
-        return Preview(kind="text", lines=diff.lines, note=_remarks(diff))
+        return Preview(kind="text", lines=_hunks(diff), note=_remarks(diff))
     if diff.kind == "same":
         return Preview(kind="none", note="The content stays as it is.")
     return Preview(kind="binary", note="Not text; there is nothing to compare.")
+
+
+def _hunks(diff: Diff) -> tuple[str, ...]:
+    """The lines without the two names at the start: the pane has a title."""
+    return diff.lines[2:] if diff.lines[:1] and diff.lines[0].startswith("--- ") else diff.lines
 
 
 def _remarks(diff: Diff) -> str:

@@ -97,7 +97,7 @@ def edit_all(stage: Stage) -> None:
 
 
 def check(found: dict[str, Preview]) -> None:
-    assert {"-one", "+two"} <= set(found["a.txt"].lines)
+    assert found["a.txt"].lines == ("@@ -1 +1 @@", "-one", "+two")
     assert found["a.txt"].note == "The line endings change: LF to CRLF."
     assert "-gone" in found["gone.txt"].lines
     before, after = found["p.png"].before, found["p.png"].after
