@@ -5,7 +5,7 @@ Windows and its file systems refuse, and the lengths. A folder is asked without 
 its flags, its mount, and the names that are in it. Thread: any; looks at the disk.
 """
 
-# ruff: noqa: PTH116
+# ruff: noqa: PTH116, PTH208
 # Plain `os` calls: disk paths are strings with surrogates, as os gives them.
 
 from __future__ import annotations
@@ -76,6 +76,9 @@ class NameRules:
         return "ending" if name.endswith((" ", ".")) else None
 
 
+_FOLDING = NameRules(folds_case=True, folds_forms=True)
+
+
 def rules_of(folder: str) -> NameRules:
     """The rules in `folder`, which exists; where nothing is known, nothing is folded."""
     if sys.platform == "win32":
@@ -88,10 +91,12 @@ def rules_of(folder: str) -> NameRules:
     kind = _mount_kind(folder)
     if _has_casefold_flag(folder):
         return NameRules(folds_case=True, folds_forms=True)
-    folds = kind in _FOLDING_MOUNTS or _seen_to_fold(folder)
-    return NameRules(
-        folds_case=folds, folds_forms=kind == "hfsplus", windows=kind in _WINDOWS_MOUNTS
-    )
+    if kind in _FOLDING_MOUNTS:
+        forms = kind == "hfsplus"
+        return NameRules(folds_case=True, folds_forms=forms, windows=kind in _WINDOWS_MOUNTS)
+    # Of an unknown one that folds capitals nobody knows what else it folds.
+    folds = _seen_to_fold(folder)
+    return NameRules(folds_case=folds, folds_forms=folds, windows=kind in _WINDOWS_MOUNTS)
 
 
 def _has_casefold_flag(folder: str) -> bool:
@@ -159,6 +164,52 @@ def _kind_of(device: int) -> str:
         if fields.split(" ")[2:3] == [wanted]:
             return rest.split(" ")[0]
     return ""
+
+
+def listed_path(path: str) -> str:
+    """`path` with its last name as its folder lists it; unchanged where it is listed so."""
+    folder, name = os.path.split(path)
+    try:
+        inode = os.lstat(path).st_ino
+        names = os.listdir(folder)
+        if name in names:
+            return path
+        found = (other for other in names if _FOLDING.key(other) == _FOLDING.key(name))
+        return next((p for n in found if os.lstat(p := f"{folder}/{n}").st_ino == inode), path)
+    except OSError:
+        return path
+
+
+class ListedNames:
+    """The spelling in which folders of a disk that folds names list what is in them."""
+
+    def __init__(self, rules: NameRules) -> None:
+        self.rules = rules
+        self._known: dict[str, tuple[int, dict[str, str]]] = {}
+
+    def find(self, folder: str, name: str) -> str | None:
+        """The listed name that is `name` for the disk; None when there is none."""
+        try:
+            mtime_ns = os.stat(folder).st_mtime_ns
+            known = self._known.get(folder)
+            if known is None or known[0] != mtime_ns:
+                names = {self.rules.key(other): other for other in os.listdir(folder)}
+                known = self._known[folder] = (mtime_ns, names)
+        except OSError:
+            return None
+        return known[1].get(self.rules.key(name))
+
+
+def is_respelled(path: str, inode: int) -> bool:
+    """Whether what is at `path` is the entry with that inode under a name spelled otherwise.
+
+    A disk that folds names finds it, but does not list it so; a hard link is listed.
+    """
+    folder, name = os.path.split(path)
+    try:
+        return os.lstat(path).st_ino == inode and name not in os.listdir(folder)
+    except OSError:
+        return False
 
 
 def is_cloud_stub(path: str) -> bool:

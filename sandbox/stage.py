@@ -303,7 +303,7 @@ class Stage:
         Constant time, whatever is in the folder.
         """
         old = self._removable(source, target)
-        new = self._tree.locate(target, follow=False)
+        new = self._tree.respelled(old, target)
         if old.entry is None or old.path == new.path:
             return
         if is_below(new.path, old.path):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from sandbox.blobs import CHUNK_BYTES, BlobStore
 from sandbox.changeset import Base, Change, ChangeSet, Evidence, in_order
 from sandbox.commit_faults import explained
+from sandbox.disk_names import is_respelled, listed_path
 from sandbox.stage_tree import StageTree, disk_entry
 from sandbox.tree import (
     Blob,
@@ -140,7 +141,8 @@ class _Collector:
     def _arrives(self, node: Node, path: str, disk: str | None, holder: str | None) -> None:
         """An entry that is new at its place: created, copied or moved here."""
         needs = [holder] if holder else []
-        occupant = disk_entry(disk) if disk is not None else None
+        occupant = self._occupant(node, disk)
+        disk = occupant.path if occupant is not None else disk
         if disk is not None and occupant is not None and disk in self._placed:
             needs.append(_id("move", disk))
             occupant = None
@@ -164,6 +166,14 @@ class _Collector:
                 self._make(node, path, needs)
             case _:
                 self._move(node, path, occupant, needs)
+
+    def _occupant(self, node: Node, disk: str | None) -> DiskEntry | None:
+        """What the disk has at the place of `node`, as it is listed there; not `node` itself."""
+        found = disk_entry(disk) if disk is not None else None
+        if found is None or _is_itself(node, found):
+            return None
+        known = found.path in self._placed
+        return found if known else DiskEntry(listed_path(found.path), found.st)
 
     def _continues(self, node: FolderNode, path: str, there: DiskEntry, holder: str | None) -> None:
         """A folder deleted and made again: the same folder, without what was in it."""
@@ -395,6 +405,13 @@ def _id(kind: str, path: str) -> str:
 def _names(folder: str) -> Iterator[str]:
     with os.scandir(folder) as listing:
         yield from sorted(item.name for item in listing)
+
+
+def _is_itself(node: Node, occupant: DiskEntry) -> bool:
+    """Whether what is at the new place is the moved entry: only its spelling changes there."""
+    if node.base is None or node.base.inode != occupant.st.st_ino:
+        return False
+    return is_respelled(occupant.path, node.base.inode)
 
 
 def _is_folder(entry: DiskEntry) -> bool:

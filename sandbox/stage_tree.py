@@ -20,7 +20,7 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 
 from sandbox.changeset import Base, Evidence
-from sandbox.disk_names import NameRules, rules_of
+from sandbox.disk_names import ListedNames, NameRules, rules_of
 from sandbox.stage_paths import Boundary, is_within, relative_parts
 from sandbox.tree import (
     DiskContent,
@@ -37,6 +37,7 @@ from sandbox.tree import (
 _MAX_LINKS = 40  # Source: MAXSYMLINKS of Linux, path_resolution(7)
 _MAX_EVIDENCE = 16
 _first = itemgetter(0)
+_NOTHING = Whiteout()
 
 
 def _read_umask() -> int:
@@ -81,7 +82,7 @@ class StageTree:
         self.roots = roots if roots is not None else {r: self._root(r) for r in boundary.roots}
         self.seen: dict[str, Base] = {}
         self._real_folders: set[str] = set()
-        self._rules: dict[str, NameRules] = {}
+        self._names: dict[str, ListedNames] = {}
         # By identity too: a disk that folds case has more than one path to a folder.
         shut = [Path(path) for path in boundary.closed]
         self._shut = _identities(shut)
@@ -109,8 +110,11 @@ class StageTree:
         """The place, or the path to go on with when a link was met."""
         at: Entry | str | None = self.roots[root]
         path = root
-        for index, name in enumerate(names):
+        rules = self._rules_at(root)
+        folds = rules.folds_case or rules.folds_forms
+        for index, asked_name in enumerate(names):
             is_last = index == len(names) - 1
+            name = self._spelled(at, asked_name, self._names[root]) if folds else asked_name
             at = self._step(at, name, asked, is_last=is_last)
             if self._is_shut(at) and not self.boundary.is_reopened("/".join([root, *names])):
                 raise self.boundary.kept_closed(asked)
@@ -198,13 +202,47 @@ class StageTree:
         folder.children[name] = node
         touch_folder(folder, self.clock())
 
+    def respelled(self, old: Place, target: str | PurePath) -> Place:
+        """Where `target` leads; free if it is `old` itself, spelled otherwise, where names fold."""
+        new = self.locate(target, follow=False)
+        asked = self.boundary.absolute(target)
+        name = asked[asked.rfind("/") + 1 :]
+        if new.path != old.path or name == old.name or asked == old.path:
+            return new
+        return Place(f"{new.parent.rstrip('/')}/{name}", None)
+
+    def _rules_at(self, path: str) -> NameRules:
+        root = self.boundary.root_of(path) or path
+        if root not in self._names:
+            self._names[root] = ListedNames(rules_of(root))
+        return self._names[root].rules
+
+    def _spelled(self, at: Entry | str | None, name: str, names: ListedNames) -> str:
+        """`name` as it is listed in the folder `at`, where the disk folds names."""
+        folder: str | None = None
+        children: dict[str, Node | Whiteout] = {}
+        match at:
+            case FolderNode():
+                folder, children = at.origin, at.children
+            case DiskEntry(path=path):
+                folder = path
+            case str():
+                folder = at
+            case _:
+                return name
+        if not isinstance(children.get(name, _NOTHING), Whiteout):
+            return name
+        key = names.rules.key(name)
+        for other, child in children.items():
+            if not isinstance(child, Whiteout) and names.rules.key(other) == key:
+                return other
+        listed = names.find(folder, name) if folder is not None else None
+        return name if listed is None or listed in children else listed
+
     def check_name(self, path: str) -> None:
         """OSError as from the disk when it would not take the last name of `path`."""
         name = path[path.rfind("/") + 1 :]
-        root = self.boundary.root_of(path) or path
-        if root not in self._rules:
-            self._rules[root] = rules_of(root)
-        match self._rules[root].fault(path):
+        match self._rules_at(path).fault(path):
             case None:
                 return
             case "long":

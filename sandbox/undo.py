@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.changeset import Base, Change
+from sandbox.disk_names import is_respelled, listed_path
 from sandbox.errors import CommitError
 from sandbox.redo import bases_of
 from sandbox.reversal import Done, locked_latest, turn_back
@@ -90,7 +91,7 @@ class _Obstacles:
     def _check(self, change: Change) -> None:
         if change.kind == "mkdir" and not self._gets_empty(change.path):
             self._block(change, "not-empty")
-        elif change.kind in ("delete", "rmdir", "move") and self._is_taken(change.path):
+        elif change.kind in ("delete", "rmdir", "move") and self._is_taken(change):
             self._block(change, "occupied")
 
     def _block(self, change: Change, reason: ConflictReason) -> None:
@@ -123,11 +124,16 @@ class _Obstacles:
         leaving = (self._arrived.get(f"{folder}/{name}") for name in names)
         return all(change_id is not None and change_id not in self._found for change_id in leaving)
 
-    def _is_taken(self, path: str) -> bool:
+    def _is_taken(self, change: Change) -> bool:
         """Whether something is, and stays, where an entry has to come back to."""
-        now_at = self._now(path)
+        now_at = self._now(change.path)
         if now_at is None or not os.path.lexists(now_at):
             return False
+        state = self._states.get(change.id)
+        if now_at not in self._arrived:
+            if state and is_respelled(now_at, state.inode):
+                return False
+            now_at = listed_path(now_at)
         leaver = self._arrived.get(now_at)
         return leaver is None or leaver in self._found
 
