@@ -71,7 +71,19 @@ def build_parser() -> argparse.ArgumentParser:
     _add_vault(commands)
     doctor = commands.add_parser("doctor", help="what this machine can do")
     doctor.add_argument("--json", action="store_true")
+    doctor.add_argument("--probe", action="store_true", help="try each way to run shell commands")
+    _add_workspaces(commands)
     return parser
+
+
+def _add_workspaces(commands: Any) -> None:
+    parser = commands.add_parser("workspaces", help="where the chats' shell commands run")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listed = actions.add_parser("list", help="each chat's workspace with its size")
+    listed.add_argument("--json", action="store_true")
+    for name, text in (("reset", "make one as new"), ("delete", "take one away")):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("chat", metavar="CHAT")
 
 
 def run(argv: Sequence[str]) -> int:
@@ -127,7 +139,16 @@ def _report(error: AppError, as_json: bool, code: int) -> int:
 
 def _command_of(args: argparse.Namespace) -> Command:
     """Import the command's module only now: `models list` need not wait for the interpreter."""
-    from app import cli_costs, cli_grants, cli_models, cli_run, cli_runs, cli_vault, doctor
+    from app import (
+        cli_costs,
+        cli_grants,
+        cli_models,
+        cli_run,
+        cli_runs,
+        cli_vault,
+        cli_workspaces,
+        doctor,
+    )
 
     match args.name:
         case "run":
@@ -168,8 +189,8 @@ def _command_of(args: argparse.Namespace) -> Command:
                 "remove": cli_vault.remove_secret,
                 "test": cli_vault.test_secret,
             }[args.action]
-        case "doctor":
-            return doctor.run_doctor
+        case "workspaces" | "doctor" as name:
+            return cli_workspaces.run_workspaces if name == "workspaces" else doctor.run_doctor
         case _:
             raise UsageError("Say which command.", hint="drydock --help lists them.")
 

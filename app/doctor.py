@@ -20,8 +20,9 @@ from app.engine.listing import size_text
 from app.errors import AppError
 from app.paths import Paths, open_home
 from app.qt_check import missing_qt_hint
-from app.settings import load_settings
+from app.settings import Settings, load_settings
 from app.store.database import open_database
+from sandbox.workspace.ladder import RungState
 
 State = Literal["ok", "note", "problem"]
 
@@ -40,13 +41,14 @@ async def run_doctor(args: argparse.Namespace) -> int:
     """Check everything; exit 1 when something that Drydock needs does not work."""
     paths = open_home()
     rows = [await asyncio.to_thread(check, paths) for check in CHECKS]
+    rows += await asyncio.to_thread(_check_shell, paths, probe=args.probe)
     if args.json:
         print_json({"version": 1, "checks": [asdict(row) for row in rows]})
     else:
         for row in rows:
-            say(f"{row.state:<8} {row.name:<12} {row.found}")
+            say(f"{row.state:<8} {row.name:<16} {row.found}")
             if row.fix:
-                say(f"{'':<21} {row.fix}")
+                say(f"{'':<25} {row.fix}")
     return EXIT_FAILED if any(row.state == "problem" for row in rows) else EXIT_DONE
 
 
@@ -152,8 +154,33 @@ def _check_vault(paths: Paths) -> Row:
     return Row(name="Vault", state="note", found=standing.message, fix=standing.hint)
 
 
-def _check_shell(_: Paths) -> Row:
-    return Row(name="Shell", state="note", found="shell commands are not in this version")
+def _check_shell(paths: Paths, *, probe: bool = False) -> list[Row]:
+    """The ladder of workspaces, each rung with its reason, and the one in use."""
+    from app.engine.workspaces import Workspaces
+
+    try:
+        settings = load_settings(paths.settings)
+    except AppError:  # said in its own row
+        settings = Settings()
+    workspaces = Workspaces(paths, lambda: settings)
+    states = workspaces.ladder.probe() if probe else workspaces.ladder.states()
+    used = workspaces.state()
+    rows = [_rung_row(item, in_use=used is not None and item.rung == used.rung) for item in states]
+    if used is None:
+        fix = "" if settings.workspace.kind == "off" else "See the rungs above."
+        rows.append(Row(name="Shell", state="note", found="commands cannot be run", fix=fix))
+    return rows
+
+
+def _rung_row(item: RungState, *, in_use: bool) -> Row:
+    found = f"{item.reason}{f', ready in {item.boot_s:g} s' if item.boot_s else ''}"
+    state: State = "ok" if item.works else "note"
+    return Row(
+        name=f"Shell {item.rung}",
+        state=state,
+        found=f"{found} (in use)" if in_use else found,
+        fix=item.fix,
+    )
 
 
 CHECKS: tuple[Callable[[Paths], Row], ...] = (
@@ -167,5 +194,4 @@ CHECKS: tuple[Callable[[Paths], Row], ...] = (
     _check_sandbox,
     _check_window,
     _check_vault,
-    _check_shell,
 )

@@ -72,6 +72,16 @@ class Paths:
         return self.home / "artifacts"
 
     @property
+    def workspaces(self) -> Path:
+        """One folder a chat that ran shell commands, and what is known of this machine."""
+        return self.home / "workspaces"
+
+    @property
+    def workspace_image(self) -> Path:
+        """The image that microVMs start from."""
+        return self.home / "workspace-image"
+
+    @property
     def logs(self) -> Path:
         """Log files."""
         return self.home / "logs"

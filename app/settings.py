@@ -18,6 +18,7 @@ from models.prices import OwnPrice
 from models.providers import Server
 from sandbox.limits import Limits
 from sandbox.retention import Policy
+from sandbox.workspace.choice import Choice
 
 
 class _Page(BaseModel):
@@ -59,6 +60,16 @@ class SandboxSettings(_Page):
     def staged_bytes(self) -> int:
         """The bound of staged content."""
         return self.staged_mib * 1024 * 1024
+
+
+class WorkspaceSettings(_Page):
+    """Where shell commands run. `kind` auto: a microVM if there can be one; never bubblewrap."""
+
+    kind: Choice = "auto"
+    timeout_s: float = Field(default=120.0, gt=0, le=86_400)
+    cpus: int = Field(default=1, ge=1, le=64)
+    memory_mib: int = Field(default=512, ge=192, le=65_536)
+    processes: int = Field(default=512, ge=16, le=32_768)
 
 
 class UndoSettings(_Page):
@@ -164,6 +175,7 @@ class Settings(_Page):
     remote: RemoteSettings = RemoteSettings()
     budget: BudgetSettings = BudgetSettings()
     router: RouterSettings = RouterSettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
 
 
 def load_settings(path: Path) -> Settings:

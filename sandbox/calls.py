@@ -32,9 +32,9 @@ from sandbox.tape import Cell, Reply, Result, Tape, TapeDivergedError
 from sandbox.tool_calls import LATER, Pending, known
 
 REVERSIBLE: frozenset[EffectKind] = frozenset(
-    {"read", "create", "modify", "delete", "move", "show"}
+    {"read", "create", "modify", "delete", "move", "show", "command"}
 )
-"""Effects that leave nothing outside the stage; all others cannot be taken back."""
+"""Effects that leave nothing outside the stage and the workspace; others cannot be taken back."""
 
 # Text given to `eval` and `exec` was not analysed before the run.
 _EVALUATED = "<string>"
@@ -214,6 +214,8 @@ class Calls:
         recorded = None if cell is None else self._outcome(call, cell)
         if cell is not None and recorded is not None:
             self._rooms.tools.counted(call.name)
+            self._witness(call.plain_name, call.span)
+            self._rooms.tools.again(call.name, recorded.value)
             self._count_effects(cell.effects, call)
             self._gate.judge(cell.effects)  # what it told then counts for what is judged now
             if cell.kind == "value" and recorded.error is None and is_final(cell.effects):
@@ -398,10 +400,12 @@ class Calls:
     # What all calls share
 
     def _judged(self, effects: tuple[Effect, ...], name: str, span: Span | None) -> Verdict:
-        self._stage.evidence = Evidence(
-            program_id=self._ledger.program_id, line=span.line if span else None, call=name
-        )
+        self._witness(name, span)
         return self._gate.judge(effects)
+
+    def _witness(self, name: str, span: Span | None) -> None:
+        line = span.line if span else None
+        self._stage.evidence = Evidence(program_id=self._ledger.program_id, line=line, call=name)
 
     def _count_effects(self, effects: tuple[Effect, ...], call: _Call) -> None:
         """Let the gate know of effects that are not had again, for what is judged later."""

@@ -47,6 +47,7 @@ from sandbox.stage import Stage
 from sandbox.tape import Result, Tape
 from sandbox.tool_run import ToolRun
 from sandbox.tools import ToolSet
+from sandbox.workspace.session import Workspace
 
 __all__ = ["CallBatch", "CallGroup", "Outcome", "Printed", "Runner", "StopToken"]
 
@@ -91,13 +92,15 @@ class Runner:
         sees: bool = False,
         tape: Tape | None = None,
         former: Sequence[tuple[bytes, Result]] = (),
+        workspace: Workspace | None = None,
     ) -> Outcome:
         """Run `program` to its end, or until it waits for the person; blocks.
 
         `grants`: the hosts that the person named; `sees`: whether the model is shown pictures;
         `tape`: plays what it was answered before, then
         records; `former`: what programs of the turn that failed did for good, which is not
-        repeated. Raises `TapeDivergedError` when the tape is of another course of things, and
+        repeated; `workspace`: where its commands run.
+        Raises `TapeDivergedError` when the tape is of another course of things, and
         `SandboxUnavailableError` when the interpreter cannot be started or its worker is
         lost for another reason than `stop`; the next run gets a fresh worker.
         """
@@ -117,6 +120,7 @@ class Runner:
                 sees=sees,
                 tape=tape or Tape(),
                 former=former,
+                workspace=workspace,
             )
             stop.attach(lambda: _kill(ready.pid))
             try:
@@ -157,6 +161,7 @@ class _Run:
         sees: bool,
         tape: Tape,
         former: Sequence[tuple[bytes, Result]],
+        workspace: Workspace | None,
     ) -> None:
         self._program = program
         self._session = ready.session
@@ -175,6 +180,7 @@ class _Run:
             secrets=secrets,
             artifacts=artifacts,
             sees=sees,
+            workspace=workspace,
         )
         self._rooms = HostRooms(self._paths, self._tool_run)
         self._calls = Calls(

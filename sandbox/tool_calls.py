@@ -83,6 +83,12 @@ class ToolCalls:
         if tool is not None:
             self._count(tool)
 
+    def again(self, name: str, value: object) -> None:
+        """Let the stage be changed as a call that is answered without it changed it before."""
+        tool = self._run.tools.get(name.removeprefix(LATER))
+        if tool is not None and tool.again is not None and value is not None:  # None: it failed
+            tool.again(self._run, value)
+
     def approve(self, effects: Sequence[Effect]) -> None:
         """The person looked at these and said yes: their hosts are named, on this network too."""
         for effect in effects:

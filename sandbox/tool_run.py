@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sandbox.document_process import DocumentProcess
     from sandbox.network import Network
     from sandbox.shown import Shown
+    from sandbox.workspace.session import Workspace
 
 
 @dataclass(kw_only=True)
@@ -30,7 +31,7 @@ class ToolRun:
 
     `stopped`: whether the person stopped it; `shown`: put in view; `artifacts`: where results are
     kept; `sees`: whether the model is shown pictures; `kept`, `looks`: what the program kept and
-    what it looked at.
+    what it looked at; `workspace`: where shell commands run, if there is one.
     """
 
     paths: HostPaths
@@ -44,6 +45,7 @@ class ToolRun:
     sees: bool = False
     kept: list[Artifact] = field(default_factory=list["Artifact"])
     looks: list[Artifact] = field(default_factory=list["Artifact"])
+    workspace: Workspace | None = None
 
     @property
     def results(self) -> Artifacts:

@@ -69,7 +69,8 @@ class Tool:
     `plan`: takes the run and the call's arguments and says what would happen; `signature`: as a
     program sees it; `types`: of the arguments; `kinds`: every kind of effect that it may have;
     `roles`: what arguments are for; `labels`: where its results come from; `cues`: phrases of
-    a request that alone call for it, of which "a + b" needs both.
+    a request that alone call for it, of which "a + b" needs both; `again`: makes the stage what a
+    call with this result made it, for a program that is played again.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Tool:
     labels: frozenset[Label]
     cost: Cost
     cues: frozenset[str]
+    again: Callable[[Any, Any], None] | None = None
 
     def bound(self, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Any]:
         """The arguments by name, a misspelt name corrected where one parameter alone is meant.
@@ -177,8 +179,9 @@ def tool(
     cost: Cost = "instant",
     cues: Iterable[str] = (),
     name: str = "",
+    again: Callable[[Any, Any], None] | None = None,
 ) -> Tool:
-    """A tool of a typed function.
+    """A tool of a typed function. `again`: see `Tool`.
 
     A function that returns `Planned[T]` takes the run as its first argument and says itself what it
     would do. Any other is done as it is: it counts as one effect of kind `tool` when it changes or
@@ -214,6 +217,7 @@ def tool(
         labels=frozenset(labels),
         cost=cost,
         cues=frozenset(cues),
+        again=again,
     )
 
 

@@ -79,3 +79,16 @@ def settings_of(
     if seed is not None:
         settings["seed"] = seed
     return settings
+
+
+def add_shell(agent: Agent[None, str], run_code: Callable[[str], Awaitable[Any]]) -> None:
+    """A tool for one shell command: it becomes a program of one line."""
+
+    @agent.tool_plain
+    async def run_command(command: str) -> Any:  # pyright: ignore[reportUnusedFunction]  # registered
+        """Run one shell command (git, pytest, make, ...) over the person's folders.
+
+        Args:
+            command: As in a shell; it starts in the first folder.
+        """
+        return await run_code(f"print(run_command({command!r}))")

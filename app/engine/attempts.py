@@ -25,6 +25,7 @@ from app.store.chats import new_id
 from app.store.codec import clean
 from app.store.journal import Step
 from app.store.records import GIVEN_PROGRAM, CallGroup, ProgramRecord, TurnRecord
+from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import ChangeSet
 from sandbox.effects import Effect
 from sandbox.errors import Fault, ProgramFaultError
@@ -37,6 +38,9 @@ from sandbox.review import Surroundings
 from sandbox.runner import Runner
 from sandbox.stage import Stage
 from sandbox.tape import Result, Tape, TapeDivergedError
+from sandbox.tools import ToolSet
+from sandbox.workspace.session import Workspace
+from sandbox.workspace.shell_tools import tools_with_shell
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -49,7 +53,7 @@ class Plan:
 
     `earlier`: the chat's turns before this one; `tape`: what it was answered already, if it goes
     on; `grants`: what the person allowed in advance; `around`: what the review's rules look up; it
-    blocks; `secrets`: what programs may use.
+    blocks; `secrets`: what programs may use; `workspace`: where shell commands run.
     """
 
     turn: TurnRecord
@@ -62,6 +66,12 @@ class Plan:
     grants: Grants = NO_GRANTS
     around: Callable[[], Surroundings] = Surroundings
     secrets: Secrets = NO_SECRETS
+    workspace: Workspace | None = None
+
+    @property
+    def tools(self) -> ToolSet:
+        """What programs can call: shell commands only where there is a workspace."""
+        return builtin_tools() if self.workspace is None else tools_with_shell()
 
 
 class TriesSpentError(Exception):
@@ -125,7 +135,7 @@ class Attempts:
         if any(source.strip() == program.source.strip() for program in former):
             return self.failed(record, _again(self.last_fault))
         try:
-            program = prepare(source)
+            program = prepare(source, self._plan.tools)
             await self.on_worker(lambda: self._runner.check(program))
         except ProgramFaultError as error:
             return self.failed(record, error.fault)
@@ -198,6 +208,7 @@ class Attempts:
                     sees=self.sees,
                     tape=tape,
                     former=self._made,
+                    workspace=self._plan.workspace,
                 )
                 outcome = self._doubted(outcome, program.source, stage)
                 if outcome.status == "ok" and record.fault is not None:  # as it was before

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from app.store.records import TurnRecord
 from models.prompt import Prompt, fenced
 from sandbox.builtin_tools import builtin_tools
+from sandbox.tools import ToolSet
+from sandbox.workspace.shell_tools import asks_for_shell
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -25,6 +27,7 @@ _HISTORY_SHARE = 0.25
 _CHARS_PER_TOKEN = 3
 _LIKELY_TOOLS = 2
 _TOOLS_TOKENS = 400
+_NO_SHELL = "Shell commands cannot be run on this computer; use Python alone."
 _TOOLS_INTRODUCED = "Functions that are there as well, to be called without an import:"
 
 
@@ -46,6 +49,7 @@ def build_context(
     earlier: Sequence[TurnRecord],
     context_tokens: int,
     now: datetime,
+    tools: ToolSet | None = None,
     calls: bool = False,
 ) -> Context:
     """Put a request together within a quarter of `context_tokens` for earlier turns.
@@ -73,7 +77,7 @@ def build_context(
         instructions=prompt.system_text(),
         history=history,
         prompt=prompt.task_text(
-            f"{listing.rstrip()}\n{declared_tools(request)}",
+            f"{listing.rstrip()}\n{declared_tools(request, tools or builtin_tools())}",
             request,
             today=f"{now:%A}, {now:%Y-%m-%d}",
         ),
@@ -81,15 +85,14 @@ def build_context(
     )
 
 
-def declared_tools(request: str) -> str:
+def declared_tools(request: str, tools: ToolSet) -> str:
     """The declarations of the functions that `request` most likely needs; usually none.
 
     They go with the request, not into the fixed beginning, which stays the same for every request.
     """
-    tools = builtin_tools()
     likely = tools.likely(request, _LIKELY_TOOLS)
     if not likely:
-        return ""
+        return "" if "run_command" in tools or not asks_for_shell(request) else _NO_SHELL
     declared = fenced(tools.declared(likely, _TOOLS_TOKENS))
     return f"{_TOOLS_INTRODUCED}\n{declared}"
 

@@ -33,6 +33,7 @@ from app.engine.steering import Steering
 from app.engine.surroundings import look_around
 from app.engine.turn import LiveTurn
 from app.engine.turn_tape import TurnTape, forget_strays
+from app.engine.workspaces import Workspaces
 from app.errors import AppError
 from app.paths import Paths
 from app.settings import Settings
@@ -62,6 +63,7 @@ from sandbox.question import PersonsAnswer
 from sandbox.review import Surroundings, judge_changes
 from sandbox.runner import Runner
 from sandbox.stage import Stage
+from sandbox.workspace.shell_tools import asks_for_shell, tools_with_shell
 
 _log = logging.getLogger(__name__)
 _RESUMES = 5
@@ -84,6 +86,7 @@ class TurnDesk:
         settings: Callable[[], Settings],
         secrets: SecretDesk,
         standing: StandingGrants,
+        workspaces: Workspaces,
     ) -> None:
         self._paths = paths
         self._store = store
@@ -94,6 +97,7 @@ class TurnDesk:
         self._steering = steering
         self._settings = settings
         self._secrets = secrets
+        self._workspaces = workspaces
         self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
         limits, stubs = settings().sandbox.limits(), stubs_for(builtin_tools())
         self._pool = SandboxPool(limits, stubs=stubs)  # so that programs start warm
@@ -282,6 +286,10 @@ class TurnDesk:
     ) -> None:
         settings = self._settings()
         grants = self._standing.with_standing(grants, turn.chat_id)
+        workspace = self._workspaces.of(turn.chat_id)
+        tools = None if workspace is None else tools_with_shell()
+        if workspace is not None and self._needs_workspace(turn):
+            self._worker.submit(self._workspaces.warm, turn.chat_id)
         live = LiveTurn(
             Plan(
                 turn=turn,
@@ -294,10 +302,14 @@ class TurnDesk:
                 grants=grants,
                 around=self._around(turn),
                 secrets=self._secrets.for_turn(turn.turn_id),
+                workspace=workspace,
             ),
             LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
             runner=Runner(
-                self._pool, settings.sandbox.limits(), artifacts=Artifacts(self._paths.artifacts)
+                self._pool,
+                settings.sandbox.limits(),
+                tools,
+                artifacts=Artifacts(self._paths.artifacts),
             ),
             worker=self._worker,
         )
@@ -332,6 +344,10 @@ class TurnDesk:
             return look_around(roots, BlobStore(blobs), request=turn.request)
 
         return look
+
+    def _needs_workspace(self, turn: TurnRecord) -> bool:
+        """Whether it is worth starting in advance: it was used before, or seems to be asked for."""
+        return self._workspaces.was_used(turn.chat_id) or asks_for_shell(turn.request)
 
     # running
 

@@ -28,6 +28,7 @@ from app.engine.standing import StandingGrants
 from app.engine.surroundings import today
 from app.engine.turn_tape import forget_tape
 from app.engine.warm import LocalModels, ModelSource, Probe
+from app.engine.workspaces import Workspaces
 from app.errors import AppError, NotFoundError
 from app.log import scrub_log
 from app.paths import Paths
@@ -47,6 +48,7 @@ from sandbox.effects import Effect
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.question import PersonsAnswer
 from sandbox.verify import Choice
+from sandbox.workspace.ladder import RungState
 
 if TYPE_CHECKING:
     from models.remote_client import Connections
@@ -140,6 +142,7 @@ class Engine:
         )
         self._previewer = Previewer(paths)
         self._standing = StandingGrants(GrantStore(self._database))
+        self.workspaces = Workspaces(paths, lambda: self._settings)
         self._desk = TurnDesk(
             paths=paths,
             store=self._store,
@@ -151,6 +154,7 @@ class Engine:
             secrets=self.secrets,
             settings=lambda: self._settings,
             standing=self._standing,
+            workspaces=self.workspaces,
         )
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -168,6 +172,8 @@ class Engine:
         self.secrets.begin()
         await self._desk.recover()
         await self._keeper.tidy()
+        chats = {chat.chat_id for chat in self._store.chats("")}
+        await asyncio.to_thread(self.workspaces.sweep, chats)
         self._mailbox.post(ChatsChanged())
         if in_background:
             task = asyncio.create_task(self._warm(), name="warm")
@@ -190,9 +196,14 @@ class Engine:
         await self._fetches.close()
         await self._desk.close()
         await asyncio.to_thread(self._previewer.close)
+        await asyncio.to_thread(self.workspaces.close)
         await self._ready.close()
         await self.secrets.close()
         self._database.close()
+
+    async def workspace_state(self) -> RungState | None:
+        """The rung that shell commands run on, or would; None when there is none."""
+        return await asyncio.to_thread(self.workspaces.state)
 
     # chats
 
@@ -235,6 +246,7 @@ class Engine:
             self._keeper.forget(turn.turn_id)
             forget_tape(self._paths, turn.turn_id)
         self._store.delete_chat(chat_id)
+        await asyncio.to_thread(self.workspaces.delete, chat_id)
         self._mailbox.post(ChatsChanged())
 
     def _checked(self, folders: Sequence[Folder]) -> tuple[Folder, ...]:

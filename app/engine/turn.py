@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from app.engine.accounts import turn_money
-from app.engine.asking import build_agent, settings_of
+from app.engine.asking import add_shell, build_agent, settings_of
 from app.engine.attempts import Attempts, Plan, TriesSpentError
 from app.engine.context import Context, build_context
 from app.engine.events import ReplyDelta, ThinkingDelta
@@ -150,6 +150,8 @@ class LiveTurn:
             model=TapedModel(ready.model, self._plan.tape),
         )
         self._add_check(agent, ready)
+        if self._plan.workspace is not None and not ready.one_program:
+            add_shell(agent, lambda source: self._run_code(source, ready))
         self._attempts.sees = ready.sees
         self._attempts.doubts = ready.one_program
         settings = settings_of(
@@ -193,6 +195,7 @@ class LiveTurn:
             context_tokens=ready.context_tokens,
             now=datetime.now().astimezone(),
             calls=not ready.one_program,
+            tools=self._plan.tools,
         )
         history = ModelMessagesTypeAdapter.dump_json(context.history).decode("utf-8")
         kept = {item.name: getattr(context, item.name) for item in fields(context)}

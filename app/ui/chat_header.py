@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from app.engine.events import Notice
 from app.ui.theme import SPACE_M, SPACE_S
 from app.ui.widgets import ElidedLabel, button, icon_button, plain_tooltip, row
+from sandbox.workspace.ladder import RungState
 
 
 class ChatHeader(QFrame):
@@ -27,6 +28,7 @@ class ChatHeader(QFrame):
         super().__init__(parent)
         self.setProperty("role", "bar")
         self._place_words = ""
+        self._shell: RungState | None = None
         sidebar = icon_button("ph.list", self.tr("Show or hide the chats"),
                               self.sidebar_wanted.emit,
                               tip=self.tr("Show or hide the chats, Ctrl+B"))  # fmt: skip
@@ -36,7 +38,7 @@ class ChatHeader(QFrame):
         commands = icon_button("ph.command", self.tr("Commands"), self.commands_wanted.emit,
                                tip=self.tr("All commands, Ctrl+K"))  # fmt: skip
         self._title = ElidedLabel("", "heading", Qt.TextElideMode.ElideRight)
-        self._sandbox = button(self.tr("Sandbox: no shell"), "badge",
+        self.shell_badge = button(self.tr("Sandbox: no shell"), "badge",
                                name=self.tr("Where code runs: sandbox, no shell"),
                                on_click=self._explain_sandbox)  # fmt: skip
         self._place = button("", "badge", on_click=self.place_wanted.emit)
@@ -47,7 +49,7 @@ class ChatHeader(QFrame):
         layout.setContentsMargins(SPACE_M, SPACE_S, SPACE_M, SPACE_S)
         layout.addWidget(sidebar)
         layout.addWidget(self._title, 1)
-        for widget in (self._cost, self._sandbox, self._place, commands, panel):
+        for widget in (self._cost, self.shell_badge, self._place, commands, panel):
             layout.addWidget(widget)
         self.set_place(
             self.tr("local"),
@@ -79,13 +81,33 @@ class ChatHeader(QFrame):
         """Where a menu under the place belongs."""
         return self._place.mapToGlobal(self._place.rect().bottomLeft())
 
+    def set_shell(self, shell: RungState | None) -> None:
+        """Show where shell commands run; None: they cannot be run."""
+        self._shell = shell
+        match shell.rung if shell is not None else None:
+            case None:
+                text, name = self.tr("Sandbox: no shell"), self.tr("sandbox, no shell")
+            case "bubblewrap":
+                text, name = self.tr("Shell: bubblewrap, weaker"), self.tr("bubblewrap, weaker")
+            case "smol" | "qemu":
+                text, name = self.tr("Shell: microVM"), self.tr("sandbox, shell in a microVM")
+        self.shell_badge.setText(text)
+        self.shell_badge.setAccessibleName(self.tr("Where code runs: {0}").format(name))
+
     def _explain_sandbox(self) -> None:
-        self.explained.emit(
-            Notice(
-                severity="info",
-                message=self.tr(
-                    "Programs run in an interpreter that has no shell and no network. They reach "
-                    "the folders of this chat, and work on a copy of them."
-                ),
-            )
+        text = self.tr(
+            "Programs run in an interpreter that has no shell and no network. They reach "
+            "the folders of this chat, and work on a copy of them."
         )
+        weaker = self._shell is not None and self._shell.rung == "bubblewrap"
+        if weaker:
+            text += " " + self.tr(
+                "Shell commands run in bubblewrap, which shares this computer's kernel: it stops "
+                "accidents, not an attacker. They have no network, and copies of the folders."
+            )
+        elif self._shell is not None:
+            text += " " + self.tr(
+                "Shell commands run in a machine of their own, without a network, that has copies "
+                "of the folders. What they change is reviewed like everything else."
+            )
+        self.explained.emit(Notice(severity="caution" if weaker else "info", message=text))

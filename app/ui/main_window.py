@@ -298,6 +298,7 @@ class MainWindow(QMainWindow):
         session.thinking_arrived.connect(self.transcript.append_thinking)
         session.calls_changed.connect(self._update_calls)
         session.models_changed.connect(self._show_models)
+        session.shell_known.connect(self.header.set_shell)
         session.activity_changed.connect(self._show_activity)
         session.fetch_progressed.connect(self.empty.show_progress)
         session.fetch_ended.connect(self.empty.show_end)

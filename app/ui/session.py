@@ -60,6 +60,7 @@ class Session(QObject):
     thinking_arrived = Signal(object)  # ThinkingDelta
     calls_changed = Signal(object)  # CallsProgress
     models_changed = Signal(object)  # tuple[ModelStatus, ...]
+    shell_known = Signal(object)  # RungState, or None where commands cannot be run
     activity_changed = Signal(object)  # ModelActivity
     fetch_progressed = Signal(object)  # FetchProgressed
     fetch_ended = Signal(object)  # FetchEnded
@@ -113,6 +114,9 @@ class Session(QObject):
         self.refresh_settings()
         self.refresh_models()
         self.refresh_chats()
+        self._bridge.call(
+            lambda engine: engine.workspace_state(), self.shell_known.emit, owner=self
+        )
         if chat_id:
             self._open(chat_id, lambda _problem: self.start_new())
 

@@ -24,6 +24,7 @@ from typing import Literal, assert_never
 from sandbox.errors import SandboxError
 from sandbox.workspace.backend import ENVIRONMENT
 from sandbox.workspace.bubblewrap import BubblewrapMachine
+from sandbox.workspace.choice import Choice, Probed
 from sandbox.workspace.errors import WorkspaceMissingError
 from sandbox.workspace.image import open_image
 from sandbox.workspace.machine import ROOT, Machine, Rung
@@ -36,8 +37,6 @@ from sandbox.workspace.qemu import (
     qemu_program,
 )
 
-Choice = Literal["auto", "smol", "qemu", "bubblewrap", "off"]
-Probed = Literal["smol", "qemu", "bubblewrap"]
 ORDER: tuple[Probed, ...] = ("smol", "qemu", "bubblewrap")
 _AUTOMATIC: tuple[Probed, ...] = ("smol", "qemu")
 _PROBE_S = 60.0

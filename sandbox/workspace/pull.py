@@ -1,8 +1,7 @@
-"""Bringing back into the stage what a command changed inside a workspace.
+"""Finding out what a command changed inside a workspace.
 
-Owns what counts as moved, changed, new or gone, and the order in which the stage is told. The
-inside is a stranger: its names, links and sizes are data, nothing there is followed, and nothing
-reaches the disk. Thread: that of the stage.
+Owns what counts as moved, changed, new or gone. The inside is a stranger: its names, links and
+sizes are data, nothing there is followed, and nothing reaches the disk. Thread: that of the stage.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ import hashlib
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import IO
+from collections.abc import Iterator, Mapping
+from typing import IO, BinaryIO, cast
 
 from sandbox.effects import Effect
 from sandbox.names import shown
 from sandbox.stage import Stage
-from sandbox.stage_links import make_link
+from sandbox.workspace.bring import SHOWN_MODES, Changes
 from sandbox.workspace.channel import Channel
 from sandbox.workspace.errors import WorkspaceLimitError
 from sandbox.workspace.frames import Record
@@ -28,35 +26,7 @@ MOST_BYTES = 2 * 1024**3
 MOST_ENTRIES = 200_000
 _PIECE_BYTES = 1024 * 1024
 _SPOOL_BYTES = 1024 * 1024
-_SHOWN_MODES = 0o777
 _CLOCK_NS = 2_000_000_000  # how far the clock inside may be off
-
-
-@dataclass(slots=True)
-class Changes:
-    """What is different inside, by path with the root's number first."""
-
-    moved: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    gone: list[str] = field(default_factory=list[str])
-    folders: list[str] = field(default_factory=list[str])
-    files: list[str] = field(default_factory=list[str])
-    links: list[str] = field(default_factory=list[str])
-    modes: list[str] = field(default_factory=list[str])
-    times: list[str] = field(default_factory=list[str])
-    left_out: list[str] = field(default_factory=list[str])
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the stage has nothing to be told."""
-        return not (
-            self.moved
-            or self.gone
-            or self.folders
-            or self.files
-            or self.links
-            or self.modes
-            or self.times
-        )
 
 
 class Pull:
@@ -81,8 +51,6 @@ class Pull:
         self._disk_paths = disk_paths
         self._since_ns = since_ns - _CLOCK_NS
         self._spools: dict[str, tuple[IO[bytes], str]] = {}
-        self._loosened: dict[str, int] = {}
-        self._refused_paths: set[str] = set()
         self.contents: dict[str, str] = {}
 
     # What is different
@@ -118,7 +86,7 @@ class Pull:
         if kind == stat.S_IFDIR:
             if former is None:
                 changes.folders.append(path)
-            elif (former.mode ^ record.mode) & _SHOWN_MODES:
+            elif (former.mode ^ record.mode) & SHOWN_MODES:
                 changes.modes.append(path)
         elif kind == stat.S_IFREG:
             changes.files.append(path)
@@ -184,7 +152,7 @@ class Pull:
                 if before == digest:
                     spool.close()
                     self.contents[path] = digest
-                    if (known.inside.mode ^ found[path].mode) & _SHOWN_MODES:
+                    if (known.inside.mode ^ found[path].mode) & SHOWN_MODES:
                         changes.modes.append(path)
                     if known.inside.mtime_ns != found[path].mtime_ns:
                         changes.times.append(path)
@@ -253,121 +221,17 @@ class Pull:
         ]
         return effects
 
-    # Bringing it in
-
-    def bring_in(self, changes: Changes, found: Mapping[str, Record]) -> None:
-        """Tell the stage. What it refuses (a folder that may only be read) is in `refused`."""
-        for old, new in changes.moved:
-            self._try(new, lambda old=old, new=new: self._move(old, new))
-        steps: tuple[tuple[list[str], Callable[[str, Record | None], None]], ...] = (
-            (changes.gone, self._remove),
-            (sorted(changes.folders), self._make),
-            (changes.files, self._write),
-            (changes.links, self._link),
-            (changes.modes, self._mode),
-            (sorted(changes.folders, reverse=True), self._mode),
-            (sorted(changes.times, reverse=True), self._time),
-        )
-        for paths, step in steps:
-            for path in paths:
-                if path not in self._refused_paths:
-                    self._try(path, lambda path=path, step=step: step(path, found.get(path)))
-        for outside, mode in self._loosened.items():
-            if self._stage.is_dir(outside):
-                self._stage.chmod(outside, mode)
+    def content(self, path: str) -> BinaryIO:
+        """What was fetched of a file; to be closed by who reads it."""
+        spool = self._spools.pop(path)[0]
+        spool.seek(0)
+        return cast("BinaryIO", spool)
 
     def close(self) -> None:
         """Forget what was fetched."""
         for spool, _ in self._spools.values():
             spool.close()
         self._spools.clear()
-
-    def _try(self, path: str, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except PermissionError:
-            self._refused_paths.add(path)
-
-    @property
-    def refused(self) -> list[str]:
-        """What the stage refused, in order of names."""
-        return sorted(self._refused_paths)
-
-    def _move(self, old: str, new: str) -> None:
-        source, target = self._outside(old), self._outside(new)
-        self._loosen_parent(source)
-        self._loosen_parent(target)
-        if self._stage.is_file(target) or self._stage.is_symlink(target):
-            self._stage.unlink(target)
-        self._stage.rename(source, target)
-
-    def _remove(self, path: str, _record: Record | None = None) -> None:
-        outside = self._outside(path)
-        self._loosen_parent(outside)
-        if self._stage.is_symlink(outside) or not self._stage.is_dir(outside):
-            if self._stage.is_symlink(outside) or self._stage.exists(outside):
-                self._stage.unlink(outside)
-            return
-        for entry in list(self._stage.scan(outside, max_depth=None)):
-            if entry.is_dir and not entry.is_symlink:
-                inner = f"{outside}/{entry.path}" if entry.path else outside
-                mode = stat.S_IMODE(self._stage.stat(inner).mode)
-                if not mode & 0o200:
-                    self._stage.chmod(inner, mode | 0o700)
-        self._stage.rmtree(outside)
-
-    def _make(self, path: str, _record: Record | None = None) -> None:
-        outside = self._outside(path)
-        self._loosen_parent(outside)
-        self._stage.mkdir(outside)
-
-    def _write(self, path: str, record: Record | None) -> None:
-        assert record is not None
-        outside = self._outside(path)
-        self._loosen_parent(outside)
-        if self._stage.is_file(outside):
-            mode = stat.S_IMODE(self._stage.stat(outside).mode)
-            if not mode & 0o222:
-                self._stage.chmod(outside, mode | 0o200)
-        spool, digest = self._spools[path]
-        spool.seek(0)
-        self._stage.write_bytes(outside, spool.read(_PIECE_BYTES))
-        while data := spool.read(_PIECE_BYTES):
-            self._stage.append_bytes(outside, data)
-        self.contents[path] = digest
-        self._mode(path, record)
-        self._time(path, record)
-
-    def _link(self, path: str, record: Record | None) -> None:
-        assert record is not None
-        outside = self._outside(path)
-        self._loosen_parent(outside)
-        if self._stage.is_symlink(outside):
-            self._stage.unlink(outside)
-        make_link(self._stage, outside, record.link or "")
-
-    def _mode(self, path: str, record: Record | None) -> None:
-        """Set-user and set-group bits of a stranger are not taken over."""
-        assert record is not None
-        outside = self._outside(path)
-        mode = record.mode & _SHOWN_MODES
-        if stat.S_IMODE(self._stage.stat(outside, follow=False).mode) & _SHOWN_MODES != mode:
-            self._stage.chmod(outside, mode)
-        self._loosened.pop(outside, None)
-
-    def _time(self, path: str, record: Record | None) -> None:
-        assert record is not None
-        self._stage.utime(self._outside(path), record.mtime_ns)
-
-    def _loosen_parent(self, outside: str) -> None:
-        """Inside, a read-only folder stops nobody: it is opened for the while."""
-        parent = outside.rpartition("/")[0]
-        if not self._stage.is_dir(parent):
-            return
-        mode = stat.S_IMODE(self._stage.stat(parent).mode)
-        if not mode & 0o222:
-            self._stage.chmod(parent, mode | 0o200)
-            self._loosened.setdefault(parent, mode)
 
     def _inside(self, path: str) -> str:
         number, _, rest = path.partition("/")

@@ -42,7 +42,8 @@ class CommandLimits:
 class CommandOutcome:
     """The end of a command, or, with `exit_code` None, how far it is.
 
-    `effects`: what it changed in the folders, brought into the stage; `notes`: one sentence each.
+    `effects`: what it changed in the folders, brought into the stage; `notes`: one sentence each;
+    `patch`: for `bring_again`, empty when it changed nothing.
     """
 
     exit_code: int | None
@@ -50,6 +51,7 @@ class CommandOutcome:
     stderr: str
     effects: tuple[Effect, ...] = ()
     notes: tuple[str, ...] = ()
+    patch: str = ""
 
 
 @dataclass(slots=True)
@@ -94,6 +96,11 @@ class Workspace:
         self._background: dict[int, _Background] = {}
         self._channel: Channel | None = None
         self._lock = threading.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its machine runs."""
+        return self._channel is not None and self._channel.lost is None
 
     def warm(self) -> None:
         """Start the machine, so that the first command starts at once; any thread."""
@@ -283,7 +290,7 @@ class Workspace:
         if code is not None and not keep:
             job.stdout.close()
             job.stderr.close()
-        return replace(outcome, effects=pulled.effects, notes=(*notes, *more))
+        return replace(outcome, effects=pulled.effects, notes=(*notes, *more), patch=pulled.patch)
 
 
 def _unreadable(error: OSError) -> WorkspaceLimitError:

@@ -15,12 +15,15 @@ from pathlib import Path
 from sandbox.effects import Effect
 from sandbox.ports import Verdict
 from sandbox.stage import Stage
+from sandbox.stage_arrivals import open_kept, put_note
 from sandbox.stage_manifest import ManifestEntry, manifest, roots_of
+from sandbox.workspace.bring import Bring, Changes
 from sandbox.workspace.channel import Channel
 from sandbox.workspace.frames import Batch, Record
 from sandbox.workspace.known import KnownFiles
 from sandbox.workspace.machine import ROOT
-from sandbox.workspace.pull import Changes, Pull
+from sandbox.workspace.patch import from_bytes, to_bytes
+from sandbox.workspace.pull import Pull
 from sandbox.workspace.push import Push
 
 Judge = Callable[[Sequence[Effect]], Verdict]
@@ -37,11 +40,13 @@ class Pushed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulled:
     """What a pull did. `refused`: changes in folders that may only be read, `left_out`: what
-    cannot be brought in (sockets, devices), as the person knows them; both are undone inside."""
+    cannot be brought in (sockets, devices), as the person knows them; both are undone inside.
+    `patch`: under which the stage keeps what was brought in, for `bring_again`."""
 
     effects: tuple[Effect, ...] = ()
     refused: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    patch: str = ""
 
 
 @dataclass(slots=True)
@@ -105,16 +110,19 @@ class StageSync:
                 verdict = judge(effects)
                 if verdict.outcome != "allow":
                     raise PermissionError(verdict.message or "what the command did is not allowed")
-            pull.bring_in(changes, found)
+            bring = Bring(stage, disk_paths, pull.content)
+            bring.bring_in(changes, found)
         finally:
             pull.close()
-        self._after(known, found, pull, changes)
+        self._after(known, found, {**pull.contents, **bring.digests}, changes, bring.refused)
         known.token = token
-        self._is_sure = not (pull.refused or changes.left_out)
+        self._is_sure = not (bring.refused or changes.left_out)
+        note = to_bytes(changes, found, bring.digests, disk_paths) if effects else b""
         return Pulled(
             effects=tuple(effects),
-            refused=tuple(_outside(path, roots) for path in pull.refused),
+            refused=tuple(_outside(path, roots) for path in bring.refused),
             left_out=tuple(_outside(path, roots) for path in changes.left_out),
+            patch=put_note(stage, note) if note else "",
         )
 
     def doubt(self) -> None:
@@ -153,23 +161,35 @@ class StageSync:
 
     @staticmethod
     def _after(
-        known: KnownFiles, found: Mapping[str, Record], pull: Pull, changes: Changes
+        known: KnownFiles,
+        found: Mapping[str, Record],
+        contents: Mapping[str, str],
+        changes: Changes,
+        refused: Sequence[str],
     ) -> None:
         """The inside is as found, and its contents are the stage's but for what was refused."""
         former = dict(known.entries)
         known.learn(found)
         for path, entry in known.entries.items():
             before = former.get(path)
-            if path in pull.contents:
-                digest = pull.contents[path]
+            if path in contents:
+                digest = contents[path]
                 kept = before is not None and before.sha256 == digest
                 entry.key = before.key if kept and before is not None else (digest,)
                 entry.sha256 = digest
             elif before is not None and not entry.key and path not in changes.files:
                 entry.key, entry.sha256 = before.key, before.sha256
-        for path in (*pull.refused, *changes.left_out):
+        for path in (*refused, *changes.left_out):
             if path in known:
                 known[path].key, known[path].sha256 = (), ""
+
+
+def bring_again(stage: Stage, patch: str) -> None:
+    """Change the stage as a pull did before. OSError or ValueError when that is not known."""
+    with open_kept(stage, patch) as stream:
+        changes, found, digests, disk_paths = from_bytes(stream.read())
+    bring = Bring(stage, disk_paths, lambda path: open_kept(stage, digests[path]))
+    bring.bring_in(changes, found)
 
 
 def inside_places(roots: Sequence[str]) -> dict[str, str]:

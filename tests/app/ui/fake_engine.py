@@ -19,6 +19,7 @@ from app.store.grants import GrantRecord
 from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, Problem, TurnRecord
 from app.store.trials import TrialRecord
 from sandbox.verify import Choice
+from sandbox.workspace.ladder import RungState
 from tests.app.ui import samples
 from tests.app.ui.fake_places import FakePlaces
 
@@ -60,6 +61,7 @@ class FakeEngine:
     space: UndoSpace = field(default_factory=lambda: UndoSpace(size_bytes=1_240_000_000, runs=14))
     measured: list[TrialRecord] = field(default_factory=list)
     closed: bool = False
+    shell: RungState | None = None
     current: Settings = field(default_factory=Settings)
 
     @property
@@ -95,6 +97,9 @@ class FakeEngine:
 
     async def close(self) -> None:
         self.closed = True
+
+    async def workspace_state(self) -> RungState | None:
+        return self.shell
 
     async def chats(self, query: str = "") -> list[ChatRecord]:
         return [chat for chat in self.stored if query.lower() in chat.title.lower()]
