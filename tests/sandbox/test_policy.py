@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import pytest
 
@@ -38,8 +39,11 @@ class Row:
     requests: int = 0
 
 
+UNKNOWN = cast("EffectKind", "teleport")
 ROWS = (
-    Row(rule="unknown-effect", kind="show", outcome="deny", code="unknown-effect", grants=ALL),
+    Row(rule="shown", kind="show", path="chart", outcome="allow"),
+    Row(rule="shown", kind="ask", path="which one", outcome="ask", code="asks"),
+    Row(rule="unknown-effect", kind=UNKNOWN, outcome="deny", code="unknown-effect", grants=ALL),
     Row(rule="unknown-effect", kind="read", outcome="allow", path="/a"),
     Row(rule="secret-unbound", kind="secret", path="token", target=URL, bound="other.org",
         outcome="deny", code="secret-unbound", grants=ALL),
