@@ -7,6 +7,7 @@ what could ever be in a value is in it. It must not know syntax. Pure; any threa
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 
 from sandbox.labels import Marks, bit
@@ -81,20 +82,29 @@ class Graph:
     def solve(self, marks: Marks) -> None:
         """Let all marks spread; may be called again after edges were added."""
         self._open_stores()
-        waiting = [node for node, mark in enumerate(self._marks) if mark]
+        waiting = deque(node for node, mark in enumerate(self._marks) if mark)
+        queued = bytearray(len(self._marks))
+        for node in waiting:
+            queued[node] = 1
+        values = self._marks
         while waiting:
-            node = waiting.pop()
-            mark = self._marks[node]
+            node = waiting.popleft()
+            queued[node] = 0
+            mark = values[node]
             for to in self._flows[node]:
-                if mark & ~self._marks[to]:
-                    self._marks[to] |= mark
-                    waiting.append(to)
+                if mark & ~values[to]:
+                    values[to] |= mark
+                    if not queued[to]:
+                        queued[to] = 1
+                        waiting.append(to)
             if self._leads[node]:
                 led = marks.as_influence(mark)
                 for to in self._leads[node]:
-                    if led & ~self._marks[to]:
-                        self._marks[to] |= led
-                        waiting.append(to)
+                    if led & ~values[to]:
+                        values[to] |= led
+                        if not queued[to]:
+                            queued[to] = 1
+                            waiting.append(to)
 
     def _open_stores(self) -> None:
         """Give every class of objects that is written into its store, and its members the edges."""
