@@ -43,6 +43,7 @@ from sandbox.prelude_rooms import rooms_for
 from sandbox.printing import PrintedText
 from sandbox.program import Program
 from sandbox.question import Question
+from sandbox.spans import configured, span
 from sandbox.stage import Stage
 from sandbox.tape import Result, Tape
 from sandbox.tool_run import ToolRun
@@ -55,7 +56,11 @@ _Snapshot = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComple
 
 
 class Runner:
-    """Runs programs, each in a fresh session of the pool. `artifacts`: where results are kept."""
+    """Runs programs, each in a fresh session of the pool.
+
+    `artifacts`: where results are kept;
+    `tools`: what programs can call.
+    """
 
     def __init__(
         self,
@@ -66,16 +71,17 @@ class Runner:
         artifacts: Artifacts | None = None,
     ) -> None:
         self.artifacts = artifacts
+        self.tools = tools or builtin_tools()
         self._pool = pool
         self._limits = limits
-        self._tools = tools or builtin_tools()
 
     def check(self, program: Program, known: Iterable[str] = ()) -> tuple[Finding, ...]:
         """What looks wrong with `program`; `known`: names that the session has from before.
 
         Blocks. Raises `ProgramFaultError` for what is certain to fail; nothing is run.
         """
-        return check(program, self._tools, self._pool, known)
+        with span("drydock.check"):
+            return check(program, self.tools, self._pool, known)
 
     def run(
         self,
@@ -104,7 +110,10 @@ class Runner:
         `SandboxUnavailableError` when the interpreter cannot be started or its worker is
         lost for another reason than `stop`; the next run gets a fresh worker.
         """
-        with self._pool.session(self._limits) as ready:
+        with (
+            self._pool.session(self._limits) as ready,
+            span("drydock.run", program_id=program_id),
+        ):
             ledger = Ledger(program_id=program_id, journal=journal, listen=listen)
             run = _Run(
                 program,
@@ -113,7 +122,7 @@ class Runner:
                 gate=gate,
                 ledger=ledger,
                 stop=stop,
-                tools=self._tools,
+                tools=self.tools,
                 grants=grants,
                 secrets=secrets,
                 artifacts=self.artifacts,
@@ -197,6 +206,7 @@ class _Run:
         self._pieces = secrets.pieces()
         self._interpreter_s = 0.0
         self._endings: tuple[str, ...] = ()
+        self._spans_wanted = configured()
 
     def close(self) -> None:
         """Close what the program left open."""
@@ -280,7 +290,11 @@ class _Run:
             return lambda: snapshot.resume(settled)
         if snapshot.function_name == "import":
             return None
-        result = self._calls.answer(snapshot)
+        if self._spans_wanted:
+            with span("drydock.call", call=snapshot.function_name):
+                result = self._calls.answer(snapshot)
+        else:
+            result = self._calls.answer(snapshot)
         return lambda: snapshot.resume(result)
 
     def _on_print(self, _stream: str, text: str) -> None:

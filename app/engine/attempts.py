@@ -36,6 +36,7 @@ from sandbox.program import Program, prepare
 from sandbox.question import Question, composed
 from sandbox.review import Surroundings
 from sandbox.runner import Runner
+from sandbox.spans import carried, span
 from sandbox.stage import Stage
 from sandbox.tape import Result, Tape, TapeDivergedError
 from sandbox.tools import ToolSet
@@ -128,6 +129,10 @@ class Attempts:
         round in circles.
         """
         record = self.new_program(source)
+        with span("drydock.program", program_id=record.program_id, number=record.index):
+            return await self._try(source, record)
+
+    async def _try(self, source: str, record: ProgramRecord) -> Fault | None:
         self._live.update_program(record, status="checking")
         if self._plan.turn.model_id != GIVEN_PROGRAM and self.faults + 1 < self._plan.tries:
             self.loops.program(source)
@@ -135,7 +140,8 @@ class Attempts:
         if any(source.strip() == program.source.strip() for program in former):
             return self.failed(record, _again(self.last_fault))
         try:
-            program = prepare(source, self._plan.tools)
+            with span("drydock.bridge", program_id=record.program_id):
+                program = prepare(source, self._plan.tools)
             await self.on_worker(lambda: self._runner.check(program))
         except ProgramFaultError as error:
             return self.failed(record, error.fault)
@@ -302,7 +308,7 @@ class Attempts:
 
     async def on_worker(self, work: Callable[[], T]) -> T:
         """Run blocking `work`; when this turn is cancelled, stop it and wait until it has ended."""
-        future = asyncio.get_running_loop().run_in_executor(self._worker, work)
+        future = asyncio.get_running_loop().run_in_executor(self._worker, carried(work))
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:

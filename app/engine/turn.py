@@ -28,6 +28,7 @@ from sandbox.errors import Fault
 from sandbox.grants import Grants
 from sandbox.outcome import StopToken
 from sandbox.runner import Runner
+from sandbox.spans import span
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent, RunContext
@@ -99,15 +100,22 @@ class LiveTurn:
         Raises: `ModelError`, `SandboxError`, `TriesSpentError`, `TurnAskingError`,
         `LoopedError`, `CancelledError`.
         """
+        with span("drydock.turn", turn_id=self.record.turn_id, model=self.record.model_id):
+            return await self._requested(get_model, open_stage)
+
+    async def _requested(
+        self, get_model: Callable[[], Awaitable[ReadyModel]], open_stage: Callable[[], Stage]
+    ) -> ChangeSet:
         ready = await get_model()
         stage = self._attempts.stage = await self._attempts.on_worker(open_stage)
-        listing = await self._attempts.on_worker(
-            lambda: list_folders(
-                stage,
-                self.record.request,
-                budget_tokens=min(_LISTING_TOKENS, int(ready.context_tokens * _LISTING_SHARE)),
+        with span("drydock.listing"):
+            listing = await self._attempts.on_worker(
+                lambda: list_folders(
+                    stage,
+                    self.record.request,
+                    budget_tokens=min(_LISTING_TOKENS, int(ready.context_tokens * _LISTING_SHARE)),
+                )
             )
-        )
         await self._converse(ready, listing)
         return await self._finish(stage)
 
@@ -168,7 +176,8 @@ class LiveTurn:
         ) as run:
             async for node in run:
                 if Agent.is_model_request_node(node):
-                    await self._stream_reply(node, run.ctx, ready)
+                    with span("drydock.reply", model=self.record.model_id):
+                        await self._stream_reply(node, run.ctx, ready)
                 elif Agent.is_call_tools_node(node):
                     async with node.stream(run.ctx) as events:
                         async for _ in events:
@@ -301,7 +310,8 @@ class LiveTurn:
     # result
 
     async def _finish(self, stage: Stage) -> ChangeSet:
-        changes = await self._attempts.on_worker(stage.changes)
+        with span("drydock.changes"):
+            changes = await self._attempts.on_worker(stage.changes)
         reasons = await self._attempts.on_worker(lambda: self._attempts.reasons(changes))
         self._live.update(
             answer=self._answer(), changes=changes if changes.changes else None, reasons=reasons

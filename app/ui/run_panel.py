@@ -15,6 +15,7 @@ from app.store.records import LIVE, CallGroup, Folder, ProgramRecord, TurnRecord
 from app.ui import words
 from app.ui.change_model import ChangeModel
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_XS
+from app.ui.timeline import Timeline
 from app.ui.widgets import button, clear, column, hairline, label
 
 
@@ -111,6 +112,11 @@ class RunPanel(QTabWidget):
 
     def _add_totals(self, turn: TurnRecord) -> None:
         usage = turn.usage
+        timeline = Timeline(turn)
+        if timeline.parts:
+            self._run.addSpacing(SPACE_M)
+            self._run.addWidget(timeline)
+            self._run.addSpacing(SPACE_XS)
         for name, value in (
             (self.tr("Time"), words.seconds(turn.seconds)),
             (self.tr("Model"), words.seconds(usage.model_s)),
