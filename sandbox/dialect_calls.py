@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
+from sandbox.dialect_attributes import bridge_load
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_exceptions import handled_name
 from sandbox.dialect_files import (
@@ -24,7 +25,6 @@ from sandbox.dialect_files import (
 )
 from sandbox.dialect_refusals import refuse_call
 from sandbox.dialect_tables import (
-    REPLACED_ATTRIBUTES,
     REPLACED_FUNCTIONS,
     REPLACED_METHODS,
     VERBOSE_FUNCTIONS,
@@ -32,8 +32,6 @@ from sandbox.dialect_tables import (
 
 _ORDERED = {"sorted": "__dd_sorted", "min": "__dd_min", "max": "__dd_max"}
 _MAPPED = {"map": "__dd_map", "filter": "__dd_filter"}
-# Classes and native functions, which are there as values by their own names.
-_BOTH_WAYS = frozenset({"uuid.UUID", "csv.reader", "csv.DictReader"})
 _ABSTRACT = {
     "Mapping": "dict",
     "MutableMapping": "dict",
@@ -122,12 +120,6 @@ _PURE_METHODS = frozenset(
         "isoformat",
     ]
 )
-_ERROR_ATTRIBUTES = frozenset(
-    {
-        *("errno", "strerror", "filename", "pos", "lineno", "colno", "msg"),
-        *("start", "end", "reason", "encoding"),
-    }
-)
 _PATH_WORDS = frozenset({"Path", "pathlib", "glob", "iterdir", "rglob", "PurePath"})
 
 
@@ -147,7 +139,7 @@ def bridge_calls(rewriting: Rewriting) -> None:
         elif isinstance(node, ast.comprehension):
             bridge_comprehension(rewriting, node, files)
         elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
-            _bridge_load(rewriting, node)
+            bridge_load(rewriting, node)
 
 
 def _bridge_generator(rewriting: Rewriting, node: ast.GeneratorExp) -> None:
@@ -158,79 +150,6 @@ def _bridge_generator(rewriting: Rewriting, node: ast.GeneratorExp) -> None:
         rewriting.wrap(node, "(iter" if bare else "iter(", ")")
     elif isinstance(parent, ast.Assign | ast.Return):
         rewriting.wrap(node, "iter(", ")")
-
-
-def _bridge_load(rewriting: Rewriting, node: ast.Name | ast.Attribute) -> None:
-    if isinstance(node, ast.Name) and node.id == "__doc__":
-        text = repr(ast.get_docstring(rewriting.tree, clean=False))
-        rewriting.replace(rewriting.start(node), rewriting.end(node), f"({text})")
-    elif not _bridge_value(rewriting, node) and isinstance(node, ast.Attribute):
-        _bridge_attribute(rewriting, node)
-
-
-def _bridge_value(rewriting: Rewriting, node: ast.Name | ast.Attribute) -> bool:
-    """A replaced function that is passed on becomes a function that calls its stand-in."""
-    dotted = rewriting.dotted(node)
-    imported = isinstance(node, ast.Attribute) or node.id in rewriting.imports
-    if dotted not in REPLACED_FUNCTIONS or not imported or dotted in _BOTH_WAYS:
-        return False
-    parent = rewriting.parents.get(node)
-    if isinstance(parent, ast.Call) and parent.func is node:
-        return False
-    text = f"(lambda *args, **options: {REPLACED_FUNCTIONS[dotted]}(*args, **options))"
-    rewriting.replace(rewriting.start(node), rewriting.end(node), text)
-    return True
-
-
-def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
-    replacement = REPLACED_ATTRIBUTES.get(rewriting.dotted(node) or "")
-    if replacement is not None:
-        rewriting.replace(rewriting.start(node), rewriting.end(node), replacement)
-    elif node.attr == "parents" and "parents" not in rewriting.methods:
-        rewriting.attribute_to_function(node, "__dd_parents")
-    elif node.attr == "__dict__":
-        _refuse_changed_dict(rewriting, node)
-        rewriting.attribute_to_function(node, "__dd_vars")
-    elif node.attr == "__class__":
-        rewriting.attribute_to_function(node, "type")
-    elif node.attr == "__cause__":
-        rewriting.attribute_to_function(node, "__dd_cause")
-    elif node.attr == "__doc__" and isinstance(node.value, ast.Name):
-        text = _docstring(rewriting, node.value.id)
-        rewriting.replace(rewriting.start(node), rewriting.end(node), text)
-    elif node.attr == "__name__":
-        rewriting.attribute_to_function(node, "__dd_name")
-    elif node.attr in _ERROR_ATTRIBUTES and _is_caught(rewriting, node.value):
-        rewriting.attribute_to_function(node, f"__dd_{node.attr}")
-    elif rewriting.is_builtin(node.value, "str") and node.attr != "maketrans":
-        # A method taken from the class becomes a function that calls it.
-        text = f"(lambda self, *args: self.{node.attr}(*args))"
-        rewriting.replace(rewriting.start(node), rewriting.end(node), text)
-
-
-def _docstring(rewriting: Rewriting, name: str) -> str:
-    """The docstring of what the program defines as `name`; of the program itself for none."""
-    for node in rewriting.nodes:
-        defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        if defines and node.name == name:
-            return f"({ast.get_docstring(node, clean=False)!r})"
-    return "(None)"
-
-
-def _refuse_changed_dict(rewriting: Rewriting, node: ast.Attribute) -> None:
-    parent = rewriting.parents.get(node)
-    if (isinstance(parent, ast.Attribute) and parent.attr in ("update", "pop", "clear")) or (
-        isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load)
-    ):
-        raise rewriting.refuse(node, "__dict__ that is changed", "Use setattr(obj, name, value).")
-
-
-def _is_caught(rewriting: Rewriting, node: ast.expr) -> bool:
-    """Whether `node` is the error of an ``except ... as name``."""
-    return isinstance(node, ast.Name) and any(
-        isinstance(handler, ast.ExceptHandler) and handler.name == node.id
-        for handler in rewriting.nodes
-    )
 
 
 def _bridge_call(rewriting: Rewriting, call: ast.Call, files: Files, *, paths: bool) -> None:

@@ -201,12 +201,18 @@ __dd_module_io.BytesIO = __dd_bytes_io
 __dd_module_heapq = __dd_Module()
 
 
+def __dd_before(first, second):
+    if __dd_is_rich(first):
+        return __dd_key_less(first, second)
+    return first < second
+
+
 def __dd_heappush(heap, item):
     heap.append(item)
     place = len(heap) - 1
     while place > 0:
         parent = (place - 1) // 2
-        if not item < heap[parent]:
+        if not __dd_before(item, heap[parent]):
             break
         heap[place] = heap[parent]
         place = parent
@@ -220,9 +226,9 @@ def __dd_sift(heap, place):
         child = 2 * place + 1
         if child >= size:
             break
-        if child + 1 < size and heap[child + 1] < heap[child]:
+        if child + 1 < size and __dd_before(heap[child + 1], heap[child]):
             child += 1
-        if not heap[child] < item:
+        if not __dd_before(heap[child], item):
             break
         heap[place] = heap[child]
         place = child
@@ -267,7 +273,7 @@ def __dd_heapreplace(heap, item):
 
 
 def __dd_heappushpop(heap, item):
-    if heap and heap[0] < item:
+    if heap and __dd_before(heap[0], item):
         return __dd_heapreplace(heap, item)
     return item
 
@@ -288,7 +294,7 @@ def __dd_bisect_left(a, x, lo=0, hi=None):
     hi = len(a) if hi is None else hi
     while lo < hi:
         middle = (lo + hi) // 2
-        if a[middle] < x:
+        if __dd_before(a[middle], x):
             lo = middle + 1
         else:
             hi = middle
@@ -299,7 +305,7 @@ def __dd_bisect_right(a, x, lo=0, hi=None):
     hi = len(a) if hi is None else hi
     while lo < hi:
         middle = (lo + hi) // 2
-        if x < a[middle]:
+        if __dd_before(x, a[middle]):
             hi = middle
         else:
             lo = middle + 1

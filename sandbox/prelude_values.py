@@ -6,6 +6,23 @@ In the interpreter's own Python. Pure; any thread.
 from __future__ import annotations
 
 VALUES_PRELUDE = """
+def __dd_lastgroup(found):
+    named = [name for name, text in found.groupdict().items() if text is not None]
+    return named[-1] if named else None
+
+
+def __dd_next_of(iterator):
+    return lambda: next(iterator)
+
+
+def __dd_getter(value):
+    return lambda key: value[key]
+
+
+def __dd_container(value):
+    return lambda item: item in value
+
+
 def __dd_sum(iterable, /, start=0):
     items = list(iterable)
     total = sum(items, start)
