@@ -191,7 +191,9 @@ def _stand_in(rewriting: Rewriting, call: ast.Call, dotted: str | None) -> str:
 def _bridge_builtin(
     rewriting: Rewriting, call: ast.Call, name: str, files: Files, *, paths: bool
 ) -> None:
-    if name in ("sum", "round") and _is_inexact(call):
+    if name == "print" and "contextlib.redirect_stdout" in rewriting.reached:
+        rewriting.function_to_name(call, "__dd_print_to")
+    elif name in ("sum", "round") and _is_inexact(call):
         rewriting.function_to_name(call, f"__dd_{name}")
     elif name == "object" and not call.args:
         rewriting.function_to_name(call, "__dd_Sentinel")

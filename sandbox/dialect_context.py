@@ -46,6 +46,13 @@ class Rewriting:
             for node in self.nodes
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
+        self.reached = {
+            dotted
+            for node in self.nodes
+            if isinstance(node, ast.Name | ast.Attribute)
+            and (dotted := self.dotted(node)) is not None
+        }
+        """Dotted names that the program reads."""
         self.methods = _method_names(self.nodes)
         self._starts = [0]
         self._starts.extend(i + 1 for i, byte in enumerate(self.text) if byte == 0x0A)

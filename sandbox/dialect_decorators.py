@@ -32,6 +32,7 @@ def bridge_decorators(rewriting: Rewriting) -> None:
     statics: set[str] = set()
     _bridge_setters(rewriting)
     properties |= _bridge_others(rewriting)
+    _bridge_registered(rewriting)
     asked = ambiguous_properties(rewriting)
     for node, method, kind in _decorated(rewriting):
         _remove_decorator(rewriting, method)
@@ -69,6 +70,20 @@ def _decorated(rewriting: Rewriting) -> Iterator[tuple[ast.ClassDef, Function, s
             others = [kind for kind in kinds if kind != "abstractmethod"]
             if len(others) <= 1:
                 yield node, method, others[0] if others else "abstractmethod"
+
+
+def _bridge_registered(rewriting: Rewriting) -> None:
+    """``@function.register`` takes the kind from the first parameter's annotation."""
+    if "functools.singledispatch" not in rewriting.reached:
+        return
+    for node in rewriting.nodes:
+        if not isinstance(node, ast.FunctionDef) or not node.args.args:
+            continue
+        kind = node.args.args[0].annotation
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Attribute) and decorator.attr == "register" and kind:
+                text = f"({rewriting.segment(kind)})"
+                rewriting.closing(rewriting.end(decorator), text)
 
 
 def _bridge_others(rewriting: Rewriting) -> set[str]:

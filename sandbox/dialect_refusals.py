@@ -61,6 +61,9 @@ REFUSED_MODULES: dict[str, str] = {
     "dotenv": "Read the lines of the file yourself.",
     "tqdm": "Write the plain loop, without a progress bar.",
     "signal": "Leave it out.",
+    "array": "Use a list.",
+    "inspect": "Leave it out.",
+    "weakref": "Keep the object itself.",
     "chardet": "Try open(path, encoding='utf-8') and then encoding='latin-1'.",
 }
 
@@ -78,6 +81,8 @@ REFUSED_FUNCTIONS: dict[str, str] = {
     "shutil.which": _COMMANDS,
     "input": "Nobody can answer while the program runs; put the value into the program.",
     "breakpoint": "Leave it out.",
+    "bytearray": "Use bytes: join pieces with b''.join(pieces), or a list of numbers.",
+    "memoryview": "Use bytes and slices of them.",
     "__import__": "Import modules by their name at the top.",
 }
 

@@ -91,6 +91,12 @@ REPLACED_FUNCTIONS: dict[str, str] = {
     "shutil.ignore_patterns": "__dd_ignore_patterns",
     "shutil.copyfileobj": "__dd_copyfileobj",
     "textwrap.indent": "__dd_indent",
+    "functools.singledispatch": "__dd_singledispatch",
+    "contextlib.redirect_stdout": "__dd_Redirect",
+    "contextlib.redirect_stderr": "__dd_NullContext",
+    "contextlib.closing": "__dd_Closing",
+    "contextlib.nullcontext": "__dd_NullContext",
+    "contextlib.ExitStack": "__dd_ExitStack",
     "shutil.disk_usage": "__dd_disk_usage",
 }
 

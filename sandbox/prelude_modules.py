@@ -438,6 +438,15 @@ __dd_module_stat.S_ISDIR = lambda mode: mode & 0o170000 == 0o040000
 __dd_module_stat.S_ISREG = lambda mode: mode & 0o170000 == 0o100000
 __dd_module_stat.S_ISLNK = lambda mode: mode & 0o170000 == 0o120000
 __dd_module_stat.S_IMODE = lambda mode: mode & 0o7777
+def __dd_filemode(mode):
+    kinds = {0o040000: 'd', 0o120000: 'l'}
+    shown = kinds.get(mode & 0o170000, '-')
+    for place in range(8, -1, -1):
+        shown += 'rwx'[(8 - place) % 3] if mode & (1 << place) else '-'
+    return shown
+
+
+__dd_module_stat.filemode = __dd_filemode
 __dd_module_stat.S_IRUSR = 0o400
 __dd_module_stat.S_IWUSR = 0o200
 __dd_module_stat.S_IXUSR = 0o100

@@ -11,6 +11,7 @@ from sandbox.prelude_archives import ARCHIVES_PRELUDE
 from sandbox.prelude_arguments import ARGUMENTS_PRELUDE
 from sandbox.prelude_bases import BASES_PRELUDE
 from sandbox.prelude_formats import FORMATS_PRELUDE
+from sandbox.prelude_holders import HOLDERS_PRELUDE
 from sandbox.prelude_library import LIBRARY_PRELUDE
 from sandbox.prelude_logging import LOGGING_PRELUDE
 from sandbox.prelude_texts import TEXTS_PRELUDE
@@ -40,6 +41,7 @@ ROOM_MODULES = frozenset(
         "zoneinfo",
         "traceback",
         "filecmp",
+        "queue",
     ]
 )
 _NAME = re.compile(r"__dd_\w+")
@@ -56,6 +58,7 @@ _ROOMS = tuple(
         BASES_PRELUDE,
         LIBRARY_PRELUDE,
         ZONES_PRELUDE,
+        HOLDERS_PRELUDE,
     )
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -58,15 +59,13 @@ def in_cpython(source: str, scratch: Path) -> Result:
         [sys.executable, "-X", "utf8", str(HERE / "driver.py"), str(script), str(answer)],
         cwd=folder,
         capture_output=True,
-        text=True,
-        encoding="utf-8",
         check=False,
     )
     return Result(
         tree=tree_on_disk(folder),
-        printed=_plain(done.stdout, folder),
+        printed=_plain(done.stdout.decode("utf-8").replace(os.linesep, "\n"), folder),
         answer=answer.read_text(encoding="utf-8") if answer.exists() else "",
-        fault=done.stderr if done.returncode else "",
+        fault=done.stderr.decode("utf-8", "replace") if done.returncode else "",
     )
 
 
