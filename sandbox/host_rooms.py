@@ -30,6 +30,8 @@ _UNSTEADY_CALLS = frozenset(
         "os.urandom",
         "mimetypes.guess_type",
         "__dd_uuid_text",
+        "__dd_disk_sizes",
+        "__dd_mail_made",
         "__dd_home",
     }
 )
