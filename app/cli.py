@@ -235,6 +235,11 @@ def _add_run(commands: Any) -> None:
     task.add_argument("--demo", action="store_true", help="tidy a copy of the demo folder")
     task.add_argument("--model", default="", metavar="ID", help="e.g. local:qwen2.5-coder-1.5b")
     task.add_argument(
+        "--local-only",
+        action="store_true",
+        help="mark this chat: nothing of it is ever sent to a model elsewhere",
+    )
+    task.add_argument(
         "--key-stdin",
         action="store_true",
         help="read the remote model's key from standard input, for this run alone",

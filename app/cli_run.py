@@ -81,6 +81,8 @@ async def run_task(args: argparse.Namespace) -> int:
             await take_key(engine, args.model or (await engine.settings()).default_model)
         model_id = await _model_ready(engine, args.model)
         chat = await engine.new_chat(folders, model_id)
+        if args.local_only:
+            await engine.places.mark_chat(chat.chat_id, True)
         turn = await engine.send(chat.chat_id, task, seed=args.seed, grants=grants_of(grants))
         return await _see_through(engine, turn, args, grants)
 

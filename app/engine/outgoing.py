@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -30,6 +30,7 @@ from sandbox.blobs import BlobStore
 from sandbox.stage import Stage
 
 if TYPE_CHECKING:
+    from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
 LISTING_SHARE = 0.2
@@ -74,8 +75,12 @@ async def capture(
     settings: ModelSettings,
     tries: int,
     context_tokens: int,
+    clean: Callable[[Model], Model] = lambda model: model,
 ) -> Outgoing:
-    """The first request of a turn. Raises: `AppError` when a folder cannot be read."""
+    """The first request of a turn, behind `clean` as it would be.
+
+    Raises: `AppError` when a folder cannot be read.
+    """
     import httpx
     import httpx2
 
@@ -93,7 +98,7 @@ async def capture(
     from app.engine.warm import ReadyModel
 
     ready = ReadyModel(
-        model=build_model(model, _PLACEHOLDER, connections),
+        model=clean(build_model(model, _PLACEHOLDER, connections)),
         prompt=load_prompt("remote"),
         context_tokens=context_tokens,
         one_program=False,

@@ -224,6 +224,7 @@ class Places:
             settings=self._remote.request_settings(model),
             tries=self._settings().model.tries,
             context_tokens=await self._remote.context_tokens(model),
+            clean=self._ready.clean,
         )
         most = self._accounts.price(model, made.most)
         least = self._accounts.price(model, made.least)

@@ -44,7 +44,7 @@ class ReadyRoom:
         self._remote = remote
         self._accounts = accounts
         self._local_only = local_only
-        self._clean = clean
+        self.clean = clean
 
     async def ready(self, model_id: str, turn: TurnRecord) -> ReadyModel:
         """The model for a turn.
@@ -54,11 +54,11 @@ class ReadyRoom:
         if not is_remote(model_id):
             made = await self._local.ready(model_id)
             tab = self._accounts.local_tab(turn.turn_id, turn.chat_id, model_id)
-            return replace(made, model=self._clean(made.model), tab=made.tab or tab)
+            return replace(made, model=self.clean(made.model), tab=made.tab or tab)
         model = self._remote.parse(model_id)
         self.check(model, turn.chat_id)
         made = await self._remote.ready(model, self.tab(model, turn.turn_id, turn.chat_id))
-        return replace(made, model=self._clean(made.model))
+        return replace(made, model=self.clean(made.model))
 
     def tab(self, model: RemoteModelId, turn_id: str, chat_id: str) -> RemoteTab:
         """The meter of a turn, which also keeps to "local only"."""

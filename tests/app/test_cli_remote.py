@@ -148,6 +148,15 @@ def test_a_budget_stops_a_run_and_says_what_is_left(
     assert not server.received
 
 
+def test_local_only_sends_nothing(
+    serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = serve(answer(ANSWERS))
+    assert run(command(tmp_path, "--local-only")) == 4
+    assert "local only" in last_json(capsys)["error"]["message"]
+    assert not server.received
+
+
 def test_a_provider_that_is_not_known_is_wrong_usage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -258,6 +258,20 @@ def test_the_preview_is_to_the_byte_what_is_sent(drydock_home: Path, folder: Pat
     run(work)
 
 
+def test_the_preview_is_without_secrets_as_the_request_is(drydock_home: Path, folder: Path) -> None:
+    async def work() -> None:
+        async with remote_engine(drydock_home, answer(ANSWERS)) as (engine, server):
+            await engine.places.set_key("anthropic", "sk-ant-canary-123456")
+            chat = await remote_chat(engine, folder)
+            request = "Is sk-ant-canary-123456 a key?"
+            seen = await engine.places.preview(chat.chat_id, request)
+            await finished(engine, chat.chat_id, request)
+            assert b"sk-ant-canary-123456" not in seen.body
+            assert seen.body == server.received[0].raw
+
+    run(work)
+
+
 def test_a_local_turn_costs_nothing_and_is_counted(drydock_home: Path, folder: Path) -> None:
     async def work() -> None:
         local = ScriptedModels(program_reply(MOVE))
