@@ -17,7 +17,8 @@ details}``), ``model``, ``folders``, ``programs`` (``source``, ``repaired``, ``n
 ``effects``, ``reasons``, ``text``, ``choices``, ``so_far``), ``routed`` (why the router chose the
 model), ``offer`` (null or ``model_id``, ``line``, ``price``, ``currency``, ``leaves``),
 ``conflicts``, ``reasons`` (``code``, ``text``, ``data``), ``usage`` (``prompt_tokens``,
-``completion_tokens``, ``cached_tokens``, ``thinking_tokens``, ``model_seconds``, ``seconds``,
+``completion_tokens``, ``cached_tokens``, ``thinking_tokens``, ``candidates``, ``agreeing``,
+``model_seconds``, ``seconds``,
 ``money``: decimal text or null where it is not known, ``currency``, ``energy_joules``: null where
 it is not known). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
@@ -174,6 +175,7 @@ def _command_of(args: argparse.Namespace) -> Command:
             return {
                 "list": cli_models.list_models,
                 "pull": cli_models.pull_model,
+                "import": cli_models.import_models,
                 "remove": cli_models.remove_model,
                 "probe": cli_models.probe_model,
                 "test": cli_costs.test_model,
@@ -329,10 +331,14 @@ def _add_runs(commands: Any) -> None:
 
 
 def _add_models(commands: Any) -> None:
-    models = commands.add_parser("models", help="models: list, pull, remove, probe, test")
+    models = commands.add_parser("models", help="models: list, pull, import, remove, probe, test")
     actions = models.add_subparsers(dest="action", required=True, metavar="ACTION")
     listed = actions.add_parser("list", help="the models and which are here")
     listed.add_argument("--json", action="store_true")
+    taken = actions.add_parser("import", help="use a model file that is on this machine already")
+    taken.add_argument("what", metavar="FILE|lm-studio|ollama|huggingface|llama.cpp")
+    taken.add_argument("name", nargs="?", default="", help="which of them; a name for a FILE")
+    taken.add_argument("--json", action="store_true")
     for name, what in (
         ("pull", "download a model"),
         ("remove", "delete a model's file"),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 from app.cli import EXIT_DONE, EXIT_FAILED, EXIT_MODEL, print_json, say
 from app.cli_run import fetch_model, open_engine
 from app.engine.listing import size_text
 from app.errors import ModelUnavailableError
 from models.errors import ModelError
-from models.library import find_model, standing
-from models.library import remove_model as remove_file
+from models.fit import fit_here
+from models.imports import OWNERS, find_models
+from models.library import find_model, model_path, standing
 
 _PROBE_TOKENS = 48
 
@@ -37,6 +39,10 @@ async def list_models(args: argparse.Namespace) -> int:
                 "present": status.present,
                 "damaged": status.model_id in damaged,
                 "default": status.default,
+                "fit": status.fit.label,
+                "fitting_context_tokens": status.fit.context_tokens,
+                "memory_bytes": status.fit.needed_bytes,
+                "advice": status.fit.advice,
             }
             for status in statuses
         ]
@@ -51,7 +57,7 @@ async def list_models(args: argparse.Namespace) -> int:
         mark = " (default)" if status.default else ""
         print(
             f"{status.model_id:<34} {here:<{width}} {size:>12}  "
-            f"{status.licence:<12} {status.name}{mark}"
+            f"{status.fit.label:<12}  {status.licence:<12} {status.name}{mark}"
         )
     return EXIT_DONE
 
@@ -60,6 +66,10 @@ async def pull_model(args: argparse.Namespace) -> int:
     """Download a model, verified; goes on where it stopped before."""
     async with open_engine() as (engine, paths):
         model_id = f"local:{args.model_id.removeprefix('local:')}"
+        entry = engine.catalog.get(model_id)
+        context = (await engine.settings()).model.context_tokens
+        if advice := fit_here(model_path(paths.models, entry.id), entry, context).advice:
+            say(f"{entry.name} may not fit into the memory of this machine. {advice}")
         await fetch_model(engine, model_id)
         found = find_model(paths.models, engine.catalog.get(model_id))
     assert found is not None
@@ -83,11 +93,44 @@ async def pull_model(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
+async def import_models(args: argparse.Namespace) -> int:
+    """Take model files of other programs in by a link; without a name, say what there is.
+
+    Raises: `ModelError` for a file that is no usable model.
+    """
+    async with open_engine() as (engine, _):
+        if args.what in OWNERS:
+            found = find_models(args.what)
+            chosen = [item for item in found if args.name in {"", item.name}]
+            sources = [(item.path, item.name) for item in chosen] if args.name else []
+            if not sources:
+                for item in found:
+                    say(f"{item.name}  {size_text(item.size_bytes)}  {item.path}")
+                say(_import_advice(args.what, len(found), args.name))
+        else:
+            sources = [(Path(args.what), args.name)]
+        entries = [await engine.import_model(path, name) for path, name in sources]
+    for entry in entries:
+        say(f"{entry.name} is here, as local:{entry.id}.")
+    if args.json:
+        rows = [{"id": f"local:{entry.id}", "name": entry.name} for entry in entries]
+        print_json({"version": 1, "status": "done", "imported": rows})
+    return EXIT_DONE if entries or (args.what in OWNERS and not args.name) else EXIT_FAILED
+
+
+def _import_advice(owner: str, count: int, name: str) -> str:
+    if not count:
+        return f"There are no model files of {owner} here."
+    if name:
+        return f"None of them is named {name}."
+    return f"Take one in with: drydock models import {owner} NAME"
+
+
 async def remove_model(args: argparse.Namespace) -> int:
     """Delete a model's file. Raises: `ModelError` for a model that is not in the catalog."""
-    async with open_engine() as (engine, paths):
+    async with open_engine() as (engine, _):
         entry = engine.catalog.get(args.model_id)
-        freed = remove_file(paths.models, entry.id)
+        freed = await engine.remove_model(entry.id)
     removed = freed is not None
     say(f"{entry.name} was not here." if freed is None else f"Removed, {size_text(freed)} freed.")
     if args.json:

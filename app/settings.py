@@ -26,13 +26,18 @@ class _Page(BaseModel):
 
 
 class ModelSettings(_Page):
-    """How local models run. `threads` 0: physical cores minus one."""
+    """How local models run. `threads` 0: physical cores minus one.
+
+    `candidates`: at most so many programs are written for a request and vote by their effects;
+    two that agree are enough. 1: the first that works counts.
+    """
 
     threads: int = Field(default=0, ge=0, le=256)
     context_tokens: int = Field(default=8192, ge=1024, le=1_048_576)
     reply_tokens: int = Field(default=1200, ge=64, le=32_768)
-    temperature: float = Field(default=0.2, ge=0.0, le=2.0)
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     tries: int = Field(default=3, ge=1, le=10)
+    candidates: int = Field(default=1, ge=1, le=9)
 
 
 class SandboxSettings(_Page):

@@ -49,7 +49,7 @@ REPEATED = "repeated"
 
 _DEFAULT_MAX_TOKENS = 1024
 _DEFAULT_TEMPERATURE = 0.2
-_RETRY_TEMPERATURES = (0.4, 0.7)
+_RETRY_TEMPERATURES = (0.7, 1.0)
 """At least these after one and more failed tries: the same words would give the same fault."""
 
 type _Row = tuple[Literal["user", "assistant"], str]

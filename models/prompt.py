@@ -16,6 +16,7 @@ from typing import Any
 
 from models.errors import ModelError
 from models.protocol import ChatMessage
+from models.recipes import nearest
 
 PROMPTS = Path(__file__).resolve().parent.parent / "assets" / "prompts"
 
@@ -31,7 +32,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """The texts for one family; see ``assets/prompts/default.toml`` for each one's place."""
+    """The texts for one family; see ``assets/prompts/default.toml`` for each one's place.
+
+    `recipes`: how many worked examples are chosen for a request, after the fixed `examples`.
+    """
 
     system: str
     today: str
@@ -41,6 +45,7 @@ class Prompt:
     retry: str
     correct: str
     no_program: str
+    recipes: int = 0
 
     def system_text(self) -> str:
         """The fixed beginning: the same on every day, so that its evaluation can be kept."""
@@ -60,6 +65,13 @@ class Prompt:
         return tuple(
             (self.task_text(example.listing, example.request), fenced(example.program))
             for example in self.examples
+        )
+
+    def chosen_exchanges(self, request: str) -> tuple[tuple[str, str], ...]:
+        """Question and fenced answer of the examples that are nearest to `request`."""
+        return tuple(
+            (self.task_text("", recipe.request), fenced(recipe.program))
+            for recipe in nearest(request, self.recipes)
         )
 
     def fixed_messages(self) -> tuple[ChatMessage, ...]:

@@ -137,8 +137,15 @@ _MESSAGES: tuple[tuple[str, re.Pattern[str], str], ...] = (
     (
         "ValueError",
         re.compile("fields not in fieldnames"),
-        "Give DictWriter all keys of the rows as fieldnames; a key of None means that the rows "
-        "were read with the wrong delimiter.",
+        "Give DictWriter all keys of the rows as fieldnames: collect the rows in a list first, "
+        "then fieldnames=list(rows[0]); a key of None means that the rows were read with the "
+        "wrong delimiter.",
+    ),
+    (
+        "ValueError",
+        re.compile("Unknown format code"),
+        "A text cannot be formatted as a number: make it one first, as in int(text) or "
+        "float(text).",
     ),
     (
         "TypeError",
@@ -192,6 +199,19 @@ def _missing_attribute(message: str) -> str:
         return "Only csv.DictWriter has writeheader; use writer.writerow(columns)."
     if attribute in ("timestamp", "strftime", "year", "month", "day", "isoformat"):
         return "A date is datetime(2020, 1, 31), or datetime.fromtimestamp(path.stat().st_mtime)."
+    if kind.endswith("Path") and attribute in (
+        "write",
+        "writelines",
+        "read",
+        "readlines",
+        "append",
+    ):
+        return (
+            "A Path is no open file: open(path, 'a') and then f.write(text) adds to it, "
+            "path.write_text(text) replaces it, path.read_text().splitlines() gives its lines."
+        )
+    if attribute == "most_common":
+        return "Only collections.Counter has most_common: use Counter() and counts[key] += 1."
     if kind in _TYPES:
         names = [name for name in dir(_TYPES[kind]) if not name.startswith("_")]
         return _did_you_mean(attribute, names)

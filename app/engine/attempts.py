@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from app.engine.effect_journal import EffectJournal
 from app.engine.events import CallsProgress
+from app.engine.expect import FilesBefore, Finished, unmet
 from app.engine.gate import TurnGate, shown_before
 from app.engine.idle import idle_fault, only_report_failed
 from app.engine.live_record import LiveRecord
@@ -25,6 +26,7 @@ from app.store.chats import new_id
 from app.store.codec import clean
 from app.store.journal import Step
 from app.store.records import GIVEN_PROGRAM, CallGroup, ProgramRecord, TurnRecord
+from models.consensus import Ballot, Election, ballot_of, decided, elect
 from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import ChangeSet
 from sandbox.effects import Effect
@@ -44,6 +46,9 @@ from sandbox.workspace.session import Workspace
 from sandbox.workspace.shell_tools import tools_with_shell
 
 T = TypeVar("T")
+_IDLE_WEIGHT = 10
+"""A program that did nothing is worth less than one that did most of it."""
+
 _log = logging.getLogger(__name__)
 _CHANGED = "What it works on had changed meanwhile: it was run again from its start."
 
@@ -67,12 +72,27 @@ class Plan:
     grants: Grants = NO_GRANTS
     around: Callable[[], Surroundings] = Surroundings
     secrets: Secrets = NO_SECRETS
+    candidates: int = 1
     workspace: Workspace | None = None
 
     @property
     def tools(self) -> ToolSet:
         """What programs can call: shell commands only where there is a workspace."""
         return builtin_tools() if self.workspace is None else tools_with_shell()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Doubted:
+    """A program that ran to its end but was doubted: what there is if no better one comes."""
+
+    source: str
+    doubts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cast:
+    source: str
+    ballot: Ballot
 
 
 class TriesSpentError(Exception):
@@ -93,7 +113,8 @@ class Attempts:
     `outcome`: of the latest program that worked; `faults` counts programs that failed, `last_fault`
     is the latest of theirs; `doubts`: whether a program that seems to have done nothing counts as
     failed while tries are left; `sees`: whether the model is shown pictures; `stage`: set before
-    the first program runs.
+    the first program runs; `voting`: whether a program that works casts a ballot, and leaves the
+    stage as it was; `ran`: whether one has worked since `next_candidate`.
     """
 
     def __init__(
@@ -106,6 +127,11 @@ class Attempts:
         self.last_fault: Fault | None = None
         self.doubts = False
         self.sees = False
+        self.voting = False
+        self.ran = False
+        self._ballots: list[_Cast] = []
+        self._before: FilesBefore | None = None
+        self._doubted: list[_Doubted] = []
         self._plan = plan
         self._live = live
         self._runner = runner
@@ -122,22 +148,26 @@ class Attempts:
         """Whether no try is left."""
         return self.faults >= self._plan.tries
 
-    async def try_program(self, source: str) -> Fault | None:
+    async def try_program(self, source: str, *, again: bool = False) -> Fault | None:
         """Bridge, check and run `source` on a layer of its own; None when it worked.
 
         Raises `TurnAskingError` when it waits for the person, `LoopedError` when the model goes
-        round in circles.
+        round in circles. `again`: it may be one that was tried before.
         """
         record = self.new_program(source)
         with span("drydock.program", program_id=record.program_id, number=record.index):
-            return await self._try(source, record)
+            return await self._try(source, record, again=again)
 
-    async def _try(self, source: str, record: ProgramRecord) -> Fault | None:
+    async def _try(self, source: str, record: ProgramRecord, *, again: bool) -> Fault | None:
         self._live.update_program(record, status="checking")
-        if self._plan.turn.model_id != GIVEN_PROGRAM and self.faults + 1 < self._plan.tries:
+        asked = self._plan.turn.model_id != GIVEN_PROGRAM and not (again or self.voting)
+        if asked and self.faults + 1 < self._plan.tries:
             self.loops.program(source)
         former = self._live.record.programs[: record.index - 1]
-        if any(source.strip() == program.source.strip() for program in former):
+        if not again and any(source.strip() == program.source.strip() for program in former):
+            if self._casts_again(source):
+                self._live.update_program(replace(record, status="ok"))
+                return None
             return self.failed(record, _again(self.last_fault))
         try:
             with span("drydock.bridge", program_id=record.program_id):
@@ -171,8 +201,10 @@ class Attempts:
         if outcome.fault is not None:
             return self.failed(record, outcome.fault)
         self.loops.result(f"{outcome.printed}{outcome.value or ''}" if not outcome.effects else "")
-        self.outcome = outcome
-        self._kept += outcome.effects
+        self.ran = True
+        if not self.voting:
+            self.outcome = outcome
+            self._kept += outcome.effects
         self._step(record, "program-ended", status="ok")
         self._live.update_program(record)
         return None
@@ -198,6 +230,8 @@ class Attempts:
         self._live.store.forget_effects(record.program_id)
 
         def work() -> Outcome:
+            if self.doubts and self._before is None:
+                self._before = FilesBefore.of(stage)
             stage.push()
             kept = False
             try:
@@ -216,10 +250,14 @@ class Attempts:
                     former=self._made,
                     workspace=self._plan.workspace,
                 )
-                outcome = self._doubted(outcome, program.source, stage)
+                outcome = self._judged(outcome, program.source, stage)
                 if outcome.status == "ok" and record.fault is not None:  # as it was before
                     outcome = replace(outcome, status="error", fault=record.fault)
-                kept = outcome.status == "ok"
+                kept = outcome.status == "ok" and not self.voting
+                if outcome.status == "ok" and self.voting:
+                    answer = f"{outcome.printed}{outcome.value or ''}"
+                    ballot = ballot_of(_effects_of(stage.changes()), answer)
+                    self._ballots.append(_Cast(source=program.source, ballot=ballot))
                 return outcome
             finally:
                 self._gate.end()
@@ -236,24 +274,88 @@ class Attempts:
         """What is unusual about the turn's changes. Blocks: it looks at the disk."""
         return self._gate.review(changes, self._plan.around())
 
-    def _doubted(self, outcome: Outcome, source: str, stage: Stage) -> Outcome:
+    def _judged(self, outcome: Outcome, source: str, stage: Stage) -> Outcome:
         """The outcome, as a failed one when it cannot be what the person wanted."""
         if not self.doubts or outcome.status in ("stopped", "asking"):
             return outcome
         request = self._live.record.request
+        changes = stage.changes()
         if outcome.fault is not None:
-            if only_report_failed(request, source, outcome.fault, stage.changes()):
+            if only_report_failed(request, source, outcome.fault, changes):
                 note = f"only the last print failed: {outcome.fault.message}"
                 notes = (*outcome.notes, note)
                 return replace(outcome, status="ok", fault=None, notes=notes)
             return outcome
-        if self.faults + 1 >= self._plan.tries:
-            return outcome
         answer = f"{outcome.printed}{outcome.value or ''}".strip()
         fault = idle_fault(
-            request, source, answer, stage.changes(), notes=outcome.notes, doubts=outcome.doubts
+            request, source, answer, changes, notes=outcome.notes, doubts=outcome.doubts
         )
-        return outcome if fault is None else replace(outcome, status="error", fault=fault)
+        weight = _IDLE_WEIGHT if fault is not None else 0
+        if self._before is not None:
+            finished = Finished(source=source, answer=answer, changes=changes)
+            doubts = unmet(request, finished, self._before, stage)
+            weight += len(doubts)
+            if doubts and fault is None:
+                hint = " ".join((*doubts[1:3], *outcome.notes))
+                fault = Fault(type="Doubtful", message=doubts[0].rstrip("."), hint=hint)
+            elif doubts and fault is not None:
+                fault = replace(fault, hint=" ".join(doubts[:3]))
+        last = self.faults + 1 >= self._plan.tries and not self._ballots
+        if fault is None or (last and all(weight <= item.doubts for item in self._doubted)):
+            return outcome
+        self._doubted.append(_Doubted(source=source, doubts=weight))
+        return replace(outcome, status="error", fault=fault)
+
+    async def settle(self, *, now: bool = False) -> bool:
+        """With no try left (or `now`), run the least doubtful program again and keep what it does.
+
+        Asks nothing of the model. False while tries are left.
+        Raises: `TriesSpentError` when every program failed outright.
+        """
+        if not (now or self.spent):
+            return False
+        if self._doubted and not self._ballots:
+            best = min(self._doubted, key=lambda item: item.doubts)
+            self.doubts = False
+            if await self.try_program(best.source, again=True) is None:
+                return True
+        raise TriesSpentError
+
+    # the vote
+
+    def next_candidate(self) -> None:
+        """Begin a program that has no former one to go by. Only the first may be tried again."""
+        self.ran = False
+        if self._ballots:
+            self.faults = self._plan.tries - 1
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no further candidate is needed."""
+        return decided([cast.ballot for cast in self._ballots], self._plan.candidates)
+
+    @property
+    def has_ballots(self) -> bool:
+        """Whether any candidate worked."""
+        return bool(self._ballots)
+
+    async def count_votes(self) -> Election | None:
+        """Run the program that most agree with once more and keep what it does."""
+        election = elect([cast.ballot for cast in self._ballots])
+        if election is None:
+            return None
+        self.voting = self.doubts = False
+        await self.try_program(self._ballots[election.winner].source, again=True)
+        return election
+
+    def _casts_again(self, source: str) -> bool:
+        """Let a program cast its ballot again, for another candidate that wrote it too."""
+        cast = next((c for c in self._ballots if c.source.strip() == source.strip()), None)
+        if cast is None or not self.voting:
+            return False
+        self._ballots.append(cast)
+        self.ran = True
+        return True
 
     def new_program(self, source: str) -> ProgramRecord:
         """The record of the next program; the one it had, when the turn goes on."""
@@ -326,6 +428,14 @@ def _again(former: Fault | None) -> Fault:
         return Fault(type="Error", message="the program is the same as before", hint=push)
     hint = former.hint if push in former.hint else f"{former.hint} {push}".strip()
     return replace(former, hint=hint)
+
+
+def _effects_of(changes: ChangeSet) -> list[str]:
+    """Each change as a text that is the same for the same effect."""
+    return [
+        f"{item.kind}\0{item.path}\0{item.final_path}\0{item.blob}\0{item.source}\0{item.mode}"
+        for item in changes.changes
+    ]
 
 
 def _group(effects: Sequence[Effect]) -> tuple[CallGroup, ...]:

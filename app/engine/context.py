@@ -65,7 +65,7 @@ def build_context(
             break
         kept.insert(0, turn)
     history: list[ModelMessage] = []
-    for asked, reply in prompt.example_exchanges():
+    for asked, reply in (*prompt.example_exchanges(), *prompt.chosen_exchanges(request)):
         history += _exchange(asked, reply, "")
     for turn in kept:
         if calls and _program_of(turn):

@@ -295,6 +295,7 @@ class TurnDesk:
                 turn=turn,
                 earlier=earlier,
                 tries=settings.model.tries,
+                candidates=settings.model.candidates,
                 reply_tokens=settings.model.reply_tokens,
                 temperature=settings.model.temperature,
                 tape=tape,

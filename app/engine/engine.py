@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.engine import warm
@@ -41,9 +42,11 @@ from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, Turn
 from app.store.trials import TrialStore
 from app.vault.keepers import Keeper
 from app.vault.redact import Redactor
-from models.catalog import Catalog, load_catalog
+from models.catalog import Catalog, CatalogEntry, load_catalog
 from models.errors import ModelError
-from models.library import find_model
+from models.fit import Fit, fit_here
+from models.imports import forget_imported, import_model, with_imported
+from models.library import find_model, model_path, remove_model
 from sandbox.effects import Effect
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.question import PersonsAnswer
@@ -71,6 +74,7 @@ class ModelStatus:
     present: bool
     default: bool
     fetching: bool
+    fit: Fit
 
 
 class Engine:
@@ -111,7 +115,9 @@ class Engine:
             settings=lambda: self._settings,
             keyring=keyring,
         )
-        self._catalog = catalog or load_catalog()
+        paths.models.mkdir(parents=True, exist_ok=True)
+        self._own_catalog = catalog or load_catalog()
+        self._catalog = with_imported(self._own_catalog, paths.models)
         paths.models.mkdir(parents=True, exist_ok=True)
         self._models = models or LocalModels(
             catalog=self._catalog,
@@ -444,6 +450,7 @@ class Engine:
     async def models(self) -> list[ModelStatus]:
         """The catalog with what is here."""
         found: list[ModelStatus] = []
+        context_tokens = self._settings.model.context_tokens
         for entry in self._catalog.entries:
             model_id = f"local:{entry.id}"
             here = find_model(self._paths.models, entry)
@@ -458,9 +465,32 @@ class Engine:
                     present=here is not None,
                     default=model_id == self._settings.default_model,
                     fetching=self._fetches.active(model_id),
+                    fit=await asyncio.to_thread(
+                        fit_here, model_path(self._paths.models, entry.id), entry, context_tokens
+                    ),
                 )
             )
         return found
+
+    async def import_model(self, path: Path, name: str = "") -> CatalogEntry:
+        """Use a model file that is on this machine, by a link. Raises: `ModelError`."""
+        entry = await asyncio.to_thread(import_model, self._paths.models, self._catalog, path, name)
+        self._use_catalog()
+        return entry
+
+    async def remove_model(self, model_id: str) -> int | None:
+        """Delete a model's file, or its link; the bytes freed, None when it was not here."""
+        if isinstance(self._models, LocalModels):
+            await self._models.close()  # on some systems a file that is loaded cannot be deleted
+        freed = await asyncio.to_thread(remove_model, self._paths.models, model_id)
+        forget_imported(self._paths.models, model_id)
+        self._use_catalog()
+        return freed
+
+    def _use_catalog(self) -> None:
+        self._catalog = with_imported(self._own_catalog, self._paths.models)
+        if isinstance(self._models, LocalModels):
+            self._models.use_catalog(self._catalog)
 
     async def fetch_model(self, model_id: str) -> None:
         """Begin to fetch a model; returns at once."""

@@ -42,6 +42,7 @@ _MOST_REQUESTS = 40
 _LISTING_SHARE = 0.2
 _LISTING_TOKENS = 640
 _LINE_CHARS = 120
+_CANDIDATE_TEMPERATURE = 0.7
 _WRITE_ANEW = frozenset({"SyntaxError", "IndexError"})
 """Faults of programs that a model only repeats when it sees them."""
 _LOOP = Fault(
@@ -64,6 +65,7 @@ class LiveTurn:
         self._final_text = ""
         self._nudged = False
         self._looped = False
+        self._before = plan.turn.usage
 
     @property
     def record(self) -> TurnRecord:
@@ -137,13 +139,34 @@ class LiveTurn:
 
         context = self._context(ready, listing)
         try:
-            await self._exchange(ready, context)
+            await self._ask_candidates(ready, context)
         except AgentRunError as error:
             if ready.explain is None:
                 raise
             raise ready.explain(error) from error
 
-    async def _exchange(self, ready: ReadyModel, context: Context) -> None:
+    async def _ask_candidates(self, ready: ReadyModel, context: Context) -> None:
+        """One program, or as many as have to vote."""
+        self._attempts.doubts = ready.one_program
+        wanted = self._plan.candidates if ready.one_program else 1
+        self._attempts.voting = wanted > 1
+        for number in range(wanted):
+            self._attempts.next_candidate()
+            try:
+                await self._exchange(ready, context, number)
+            except TriesSpentError:
+                if not self._attempts.has_ballots:
+                    raise
+            if self._attempts.is_decided or self._final_text:
+                break
+        election = await self._attempts.count_votes() if self._attempts.voting else None
+        if election is not None:
+            usage = replace(
+                self.record.usage, candidates=election.ballots, agreeing=election.agreeing
+            )
+            self._live.update(usage=usage)
+
+    async def _exchange(self, ready: ReadyModel, context: Context, number: int) -> None:
         """Request and reply until the model has nothing more to do."""
         from pydantic_ai import Agent
         from pydantic_ai.usage import UsageLimits
@@ -161,12 +184,13 @@ class LiveTurn:
         if self._plan.workspace is not None and not ready.one_program:
             add_shell(agent, lambda source: self._run_code(source, ready))
         self._attempts.sees = ready.sees
-        self._attempts.doubts = ready.one_program
+        self._before = self.record.usage
+        seed = self._plan.seed
         settings = settings_of(
             ready,
             reply_tokens=self._plan.reply_tokens,
-            temperature=self._plan.temperature,
-            seed=self._plan.seed,
+            temperature=max(self._plan.temperature, _CANDIDATE_TEMPERATURE if number else 0),
+            seed=None if seed is None else seed + number,
         )
         async with agent.iter(
             context.prompt,
@@ -182,7 +206,7 @@ class LiveTurn:
                     async with node.stream(run.ctx) as events:
                         async for _ in events:
                             pass
-                    if ready.one_program and self._attempts.outcome is not None:
+                    if ready.one_program and self._attempts.ran:
                         break
                 elif Agent.is_end_node(node):
                     self._final_text = _spoken(str(node.data.output))
@@ -215,11 +239,9 @@ class LiveTurn:
         from pydantic_ai import ModelRetry
 
         fault = await self._attempts.try_program(source)
-        if fault is None:
+        if fault is None or await self._attempts.settle():
             text, pictures = self._result_text(), self._pictures()
             return _with_pictures(text, pictures) if pictures else text
-        if self._attempts.spent:
-            raise TriesSpentError
         raise ModelRetry(self._told(fault, ready.prompt))
 
     def _add_check(self, agent: Agent[None, str], ready: ReadyModel) -> None:
@@ -228,16 +250,17 @@ class LiveTurn:
         @agent.output_validator
         async def check_answer(text: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
             """Ask a small model once for a program when it only talked."""
-            if not ready.one_program or self._attempts.outcome is not None:
+            if not ready.one_program or self._attempts.ran:
                 return text
             if self._looped:
                 fault = self._attempts.failed(self._attempts.new_program(text), _LOOP)
-                if self._attempts.spent:
-                    raise TriesSpentError
+                if await self._attempts.settle():
+                    return ""
                 raise ModelRetry(self._told(fault, ready.prompt))
             if self._nudged:
                 if self._attempts.faults:
-                    raise TriesSpentError
+                    await self._attempts.settle(now=True)
+                    return ""
                 return text
             self._nudged = True
             raise ModelRetry(ready.prompt.no_program.strip())
@@ -360,7 +383,7 @@ class LiveTurn:
 
         With a tab its accounts say what the turn took, requests that broke off included.
         """
-        before = self._plan.turn.usage
+        before = self._before
         used = Usage(
             input_tokens=before.input_tokens + run.input_tokens,
             cached_tokens=before.cached_tokens + run.cache_read_tokens,

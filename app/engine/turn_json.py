@@ -53,6 +53,8 @@ async def turn_json(engine: Engine, turn: TurnRecord) -> dict[str, Any]:
             "prompt_tokens": turn.usage.input_tokens,
             "completion_tokens": turn.usage.output_tokens,
             "cached_tokens": turn.usage.cached_tokens,
+            "candidates": turn.usage.candidates,
+            "agreeing": turn.usage.agreeing,
             "thinking_tokens": turn.usage.thinking_tokens,
             "model_seconds": round(turn.usage.model_s, 3),
             "seconds": round(turn.seconds, 3),

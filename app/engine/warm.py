@@ -20,6 +20,8 @@ from app.engine.events import ModelActivity
 from app.engine.mailbox import Mailbox
 from app.settings import Settings
 from models.errors import ModelError
+from models.fit import fit_of, need_of_file
+from models.gguf import read_gguf
 from models.hardware import measure_hardware
 from models.prompt import Prompt, load_prompt
 
@@ -115,8 +117,10 @@ class LocalModels:
         prompt = load_prompt(entry.family, entry.id)
         settings = self._settings().model
         context_tokens = min(settings.context_tokens, entry.context_tokens)
+        await asyncio.to_thread(check_file, path, entry.name, context_tokens)
         wanted = WorkerSettings(
-            path=path,
+            # The parts of a split model lie next to the file that a link leads to.
+            path=path.resolve(),
             context_tokens=context_tokens,
             threads=settings.threads or None,
             fixed_messages=prompt.fixed_messages(),
@@ -129,6 +133,10 @@ class LocalModels:
             context_tokens=context_tokens,
             one_program=True,
         )
+
+    def use_catalog(self, catalog: Catalog) -> None:
+        """Models came or went."""
+        self._catalog = catalog
 
     async def probe(self, model_id: str, *, tokens: int) -> Probe:
         """Load a model and let it write `tokens` tokens. Raises: `ModelError`."""
@@ -180,6 +188,23 @@ class LocalModels:
         if self._client is not None:
             await self._client.close()
             self._client = None
+
+
+def check_file(path: Path, name: str, context_tokens: int) -> None:
+    """Read a model file's header before native code does, and see whether the memory is enough.
+
+    Raises: `ModelError` for a damaged file, and for one that this machine cannot hold at all.
+    """
+    header = read_gguf(path)
+    total = measure_hardware().total_memory_bytes
+    fit = fit_of(need_of_file(header), context_tokens, total)
+    if fit.label != "fits":
+        raise ModelError(
+            f"{name} does not fit into this machine's memory with a context of "
+            f"{context_tokens:,} tokens.",
+            hint=fit.advice,
+            setting="model.context_tokens",
+        )
 
 
 def import_heavy() -> None:

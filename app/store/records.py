@@ -97,6 +97,8 @@ class Problem:
 class Usage:
     """What a turn cost. Tokens; seconds of model time; money as decimal text, None: unknown.
 
+    `candidates`: programs that voted on the outcome, 0 where none did; `agreeing`: how many of
+    them came to the one that counts.
     `energy_j`: joules of the whole machine while a local model worked, None: not reported.
     """
 
@@ -105,6 +107,8 @@ class Usage:
     output_tokens: int = 0
     model_s: float = 0.0
     money: str | None = None
+    candidates: int = 0
+    agreeing: int = 0
     currency: str = "USD"
     thinking_tokens: int = 0
     energy_j: float | None = None

@@ -65,6 +65,8 @@ class Dialogs(QObject):
         dialog = ModelsDialog(self._window)
         dialog.fetch_wanted.connect(self._session.fetch_model)
         dialog.cancel_wanted.connect(self._session.cancel_fetch)
+        dialog.import_wanted.connect(self._session.import_model)
+        dialog.remove_wanted.connect(self._session.remove_model)
         dialog.finished.connect(self._forgetting("models", dialog))
         self.models = dialog
         if self._session.models:

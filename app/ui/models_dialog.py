@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QWidget
+from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QScrollArea, QWidget
 
 from app.engine.events import FetchEnded, FetchProgressed
 from app.ui import words
@@ -19,13 +20,17 @@ from app.ui.widgets import button, clear, column, label, row
 
 if TYPE_CHECKING:
     from app.engine.engine import ModelStatus
+    from models.fit import Fit
 
 
 class ModelsDialog(QDialog):
-    """Lists the models. `fetch_wanted` and `cancel_wanted` carry a model's id."""
+    """Lists the models. `fetch_wanted`, `cancel_wanted` and `remove_wanted` carry a model's id,
+    `import_wanted` the path of a model file."""
 
     fetch_wanted = Signal(str)
     cancel_wanted = Signal(str)
+    remove_wanted = Signal(str)
+    import_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,10 +53,30 @@ class ModelsDialog(QDialog):
         area.setWidget(page)
         layout.addWidget(area, 1)
         buttons = row()
+        buttons.addWidget(button(self.tr("Use a model file…"), on_click=self._choose_file))
         buttons.addStretch(1)
         buttons.addWidget(button(self.tr("Close"), on_click=self.close))
         layout.addLayout(buttons)
+        self.setAcceptDrops(True)
         self.resize(620, 540)
+
+    def _choose_file(self) -> None:
+        chooser = QFileDialog(self, self.tr("Use a model file"))
+        chooser.setFileMode(QFileDialog.FileMode.ExistingFile)
+        chooser.setNameFilter(self.tr("Models (*.gguf)"))
+        chooser.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        chooser.fileSelected.connect(self.import_wanted)
+        chooser.open()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Model files can be dropped."""
+        if _model_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Use the files that were dropped."""
+        for path in _model_files(event.mimeData()):
+            self.import_wanted.emit(path)
 
     def show_models(self, models: Sequence[ModelStatus]) -> None:
         """Show the models; progress that is on the screen stays."""
@@ -62,6 +87,7 @@ class ModelsDialog(QDialog):
                 card = _ModelCard(model)
                 card.fetch_wanted.connect(self.fetch_wanted)
                 card.cancel_wanted.connect(self.cancel_wanted)
+                card.remove_wanted.connect(self.remove_wanted)
                 self._cards[model.model_id] = card
                 self._rows.addWidget(card)
             self._rows.addStretch(1)
@@ -79,11 +105,17 @@ class ModelsDialog(QDialog):
             card.bar.show_end(ended)
 
 
+def _model_files(data: QMimeData) -> list[str]:
+    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+    return [path for path in paths if path.lower().endswith(".gguf")]
+
+
 class _ModelCard(QFrame):
     """One model."""
 
     fetch_wanted = Signal(str)
     cancel_wanted = Signal(str)
+    remove_wanted = Signal(str)
 
     def __init__(self, model: ModelStatus) -> None:
         super().__init__()
@@ -98,6 +130,9 @@ class _ModelCard(QFrame):
         line.addWidget(self._name, 1)
         line.addWidget(self._state)
         line.addWidget(self._fetch)
+        self._remove = button(self.tr("Remove"), name=self.tr("Remove {0}").format(model.name),
+                              on_click=lambda: self.remove_wanted.emit(model.model_id))  # fmt: skip
+        line.addWidget(self._remove)
         layout.addLayout(line)
         self._facts = label("", "muted", wrap=True)
         layout.addWidget(self._facts)
@@ -114,11 +149,25 @@ class _ModelCard(QFrame):
             words.size(model.size_bytes or None),
             self.tr("reads {0} tokens").format(f"{model.context_tokens:,}"),
             self.tr("licence {0}").format(model.licence),
+            self._fit_text(model.fit),
         )
         self._facts.setText(", ".join(facts))
+        self._facts.setToolTip(model.fit.advice)
+        self._remove.setVisible(model.present and not model.fetching)
         self._state.setText(self.tr("on this machine") if model.present else "")
         self._fetch.setVisible(not model.present and not model.fetching)
         self.bar.set_running(model.fetching)
+
+    def _fit_text(self, fit: Fit) -> str:
+        match fit.label:
+            case "fits":
+                return self.tr("fits into memory")
+            case "less context":
+                text = self.tr("fits into memory if it reads at most {0} tokens")
+                return text.format(f"{fit.context_tokens:,}")
+            case "does not fit":
+                text = self.tr("does not fit: needs {0} of memory")
+                return text.format(words.size(fit.needed_bytes))
 
     def show_progress(self, progress: FetchProgressed) -> None:
         """Show the fetch."""

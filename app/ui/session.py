@@ -7,6 +7,7 @@ listen to its signals. Thread: UI.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -332,6 +333,20 @@ class Session(QObject):
         """Begin to fetch a model."""
         self._bridge.call(
             lambda engine: engine.fetch_model(model_id), lambda _none: self.refresh_models(),
+            owner=self,
+        )  # fmt: skip
+
+    def import_model(self, path: str) -> None:
+        """Use a model file that is on this machine."""
+        self._bridge.call(
+            lambda engine: engine.import_model(Path(path)), lambda _entry: self.refresh_models(),
+            owner=self,
+        )  # fmt: skip
+
+    def remove_model(self, model_id: str) -> None:
+        """Delete a model's file."""
+        self._bridge.call(
+            lambda engine: engine.remove_model(model_id), lambda _freed: self.refresh_models(),
             owner=self,
         )  # fmt: skip
 

@@ -18,6 +18,7 @@ from app.settings import Settings
 from app.store.grants import GrantRecord
 from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, Problem, TurnRecord
 from app.store.trials import TrialRecord
+from models.fit import Fit
 from sandbox.verify import Choice
 from sandbox.workspace.ladder import RungState
 from tests.app.ui import samples
@@ -42,6 +43,7 @@ def model(name: str = "Qwen2.5-Coder 1.5B", **values: object) -> ModelStatus:
         "present": True,
         "default": True,
         "fetching": False,
+        "fit": Fit(label="fits", context_tokens=8192, needed_bytes=10**9, free_bytes=10**10),
     }
     return ModelStatus(**{**base, **values})  # type: ignore[arg-type]
 
@@ -212,6 +214,13 @@ class FakeEngine:
 
     async def fetch_model(self, model_id: str) -> None:
         self.asked.append(("fetch", model_id))
+
+    async def import_model(self, path: Path, name: str = "") -> None:
+        self.asked.append(("import", str(path)))
+
+    async def remove_model(self, model_id: str) -> int:
+        self.asked.append(("remove", model_id))
+        return 1
 
     async def cancel_fetch(self, model_id: str) -> None:
         self.asked.append(("cancel_fetch", model_id))
