@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
 from app.engine.learned import Suggestion, suggestions
 from app.engine.mailbox import Mailbox
+from app.engine.model_status import ModelStatus, model_status
 from app.engine.previews import Preview, Previewer, patch_of_turn
 from app.engine.remote_rooms import remote_rooms
 from app.engine.secret_desk import SecretDesk
@@ -44,9 +45,8 @@ from app.vault.keepers import Keeper
 from app.vault.redact import Redactor
 from models.catalog import Catalog, CatalogEntry, load_catalog
 from models.errors import ModelError
-from models.fit import Fit, fit_here
 from models.imports import forget_imported, import_model, with_imported
-from models.library import find_model, model_path, remove_model
+from models.library import remove_model
 from sandbox.effects import Effect
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.question import PersonsAnswer
@@ -59,22 +59,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _TITLE_CHARS = 60
 _HISTORY = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelStatus:
-    """A model of the catalog as it is on this machine. `size_bytes` 0: unknown."""
-
-    model_id: str
-    name: str
-    licence: str
-    parameters: int
-    size_bytes: int
-    context_tokens: int
-    present: bool
-    default: bool
-    fetching: bool
-    fit: Fit
 
 
 class Engine:
@@ -449,28 +433,16 @@ class Engine:
 
     async def models(self) -> list[ModelStatus]:
         """The catalog with what is here."""
-        found: list[ModelStatus] = []
-        context_tokens = self._settings.model.context_tokens
-        for entry in self._catalog.entries:
-            model_id = f"local:{entry.id}"
-            here = find_model(self._paths.models, entry)
-            found.append(
-                ModelStatus(
-                    model_id=model_id,
-                    name=entry.name,
-                    licence=entry.licence,
-                    parameters=entry.parameters,
-                    size_bytes=here.size_bytes if here else entry.size_bytes,
-                    context_tokens=entry.context_tokens,
-                    present=here is not None,
-                    default=model_id == self._settings.default_model,
-                    fetching=self._fetches.active(model_id),
-                    fit=await asyncio.to_thread(
-                        fit_here, model_path(self._paths.models, entry.id), entry, context_tokens
-                    ),
-                )
+        return [
+            await asyncio.to_thread(
+                model_status,
+                entry,
+                self._paths.models,
+                self._settings,
+                fetching=self._fetches.active(f"local:{entry.id}"),
             )
-        return found
+            for entry in self._catalog.entries
+        ]
 
     async def import_model(self, path: Path, name: str = "") -> CatalogEntry:
         """Use a model file that is on this machine, by a link. Raises: `ModelError`."""

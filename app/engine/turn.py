@@ -32,6 +32,7 @@ from sandbox.spans import span
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent, RunContext
+    from pydantic_ai.models import Model
     from pydantic_ai.usage import RunUsage
 
     from app.engine.warm import ReadyModel
@@ -147,13 +148,17 @@ class LiveTurn:
 
     async def _ask_candidates(self, ready: ReadyModel, context: Context) -> None:
         """One program, or as many as have to vote."""
+        from app.engine.taped_model import TapedModel
+
+        # One for all: a further candidate's replies follow those of the first on the tape.
+        model = TapedModel(ready.model, self._plan.tape)
         self._attempts.doubts = ready.one_program
         wanted = self._plan.candidates if ready.one_program else 1
         self._attempts.voting = wanted > 1
         for number in range(wanted):
             self._attempts.next_candidate()
             try:
-                await self._exchange(ready, context, number)
+                await self._exchange(ready, model, context, number)
             except TriesSpentError:
                 if not self._attempts.has_ballots:
                     raise
@@ -166,19 +171,19 @@ class LiveTurn:
             )
             self._live.update(usage=usage)
 
-    async def _exchange(self, ready: ReadyModel, context: Context, number: int) -> None:
+    async def _exchange(
+        self, ready: ReadyModel, model: Model, context: Context, number: int
+    ) -> None:
         """Request and reply until the model has nothing more to do."""
         from pydantic_ai import Agent
         from pydantic_ai.usage import UsageLimits
-
-        from app.engine.taped_model import TapedModel
 
         agent = build_agent(
             ready,
             context.instructions,
             tries=self._plan.tries,
             run_code=lambda source: self._run_code(source, ready),
-            model=TapedModel(ready.model, self._plan.tape),
+            model=model,
         )
         self._add_check(agent, ready)
         if self._plan.workspace is not None and not ready.one_program:
