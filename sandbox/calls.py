@@ -34,9 +34,7 @@ from sandbox.tool_calls import LATER, Pending, known
 REVERSIBLE: frozenset[EffectKind] = frozenset(
     {"read", "create", "modify", "delete", "move", "show", "command"}
 )
-"""Effects that leave nothing outside the stage and the workspace; others cannot be taken back."""
-
-# Text given to `eval` and `exec` was not analysed before the run.
+"""Effects that leave nothing outside the stage and the workspace."""
 _EVALUATED = "<string>"
 _CLOCK_CALLS = 1_000_000
 _TOLD = ("value", "begun")
@@ -403,8 +401,8 @@ class Calls:
         self._witness(name, span)
         return self._gate.judge(effects)
 
-    def _witness(self, name: str, span: Span | None) -> None:
-        line = span.line if span else None
+    def _witness(self, name: str, at: Span | None) -> None:
+        line = at.line if at else None
         self._stage.evidence = Evidence(program_id=self._ledger.program_id, line=line, call=name)
 
     def _count_effects(self, effects: tuple[Effect, ...], call: _Call) -> None:

@@ -51,7 +51,6 @@ from sandbox.effects import Effect
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.question import PersonsAnswer
 from sandbox.verify import Choice
-from sandbox.workspace.ladder import RungState
 
 if TYPE_CHECKING:
     from models.remote_client import Connections
@@ -162,8 +161,7 @@ class Engine:
         self.secrets.begin()
         await self._desk.recover()
         await self._keeper.tidy()
-        chats = {chat.chat_id for chat in self._store.chats("")}
-        await asyncio.to_thread(self.workspaces.sweep, chats)
+        await asyncio.to_thread(self.workspaces.sweep, {c.chat_id for c in self._store.chats("")})
         self._mailbox.post(ChatsChanged())
         if in_background:
             task = asyncio.create_task(self._warm(), name="warm")
@@ -191,8 +189,7 @@ class Engine:
         await self.secrets.close()
         self._database.close()
 
-    async def workspace_state(self) -> RungState | None:
-        """The rung that shell commands run on, or would; None when there is none."""
+    async def workspace_state(self) -> object:  # RungState, or None where they cannot run
         return await asyncio.to_thread(self.workspaces.state)
 
     # chats
