@@ -54,6 +54,7 @@ from sandbox.verify import Choice
 
 if TYPE_CHECKING:
     from models.remote_client import Connections
+    from sandbox.workspace.ladder import RungState
 
 _log = logging.getLogger(__name__)
 _TITLE_CHARS = 60
@@ -78,7 +79,7 @@ class Engine:
 
         Raises: `AppError` when the store or the settings cannot be used.
         """
-        self._paths = paths
+        self.paths = paths
         self._mailbox = mailbox
         self._settings = self._read_settings()
         self._database = open_database(paths.store)
@@ -147,11 +148,6 @@ class Engine:
         )
         self._tasks: set[asyncio.Task[None]] = set()
 
-    @property
-    def paths(self) -> Paths:
-        """Where this engine's home is."""
-        return self._paths
-
     def post(self, event: Event) -> None:
         """Tell the engine's listener something that a room above it did."""
         self._mailbox.post(event)
@@ -189,7 +185,8 @@ class Engine:
         await self.secrets.close()
         self._database.close()
 
-    async def workspace_state(self) -> object:  # RungState, or None where they cannot run
+    async def workspace_state(self) -> RungState | None:
+        """Where shell commands run; None where they cannot."""
         return await asyncio.to_thread(self.workspaces.state)
 
     # chats
@@ -211,7 +208,7 @@ class Engine:
 
     async def demo(self) -> Demo:
         """A fresh copy of the demo folder, and a task for it."""
-        return await asyncio.to_thread(make_demo, self._paths)
+        return await asyncio.to_thread(make_demo, self.paths)
 
     async def set_folders(self, chat_id: str, folders: Sequence[Folder]) -> ChatRecord:
         """Replace a chat's folders. Raises: `AppError` for one that cannot be used."""
@@ -231,14 +228,14 @@ class Engine:
         for turn in self._store.view(chat_id).turns:
             await self._desk.stop(turn.turn_id)
             self._keeper.forget(turn.turn_id)
-            forget_tape(self._paths, turn.turn_id)
+            forget_tape(self.paths, turn.turn_id)
         self._store.delete_chat(chat_id)
         await asyncio.to_thread(self.workspaces.delete, chat_id)
         self._mailbox.post(ChatsChanged())
 
     def _checked(self, folders: Sequence[Folder]) -> tuple[Folder, ...]:
         """Folders with their real absolute paths, each once."""
-        grants = open_grants(folders, self._paths)
+        grants = open_grants(folders, self.paths)
         checked: dict[str, Folder] = {}
         for folder, grant in zip(folders, grants, strict=True):
             checked.setdefault(str(grant.path), Folder(path=str(grant.path), rights=folder.rights))
@@ -391,7 +388,7 @@ class Engine:
         """A turn's changes as a unified patch; see `sandbox.patch`."""
         turn = self._store.turn(turn_id)
         roots = [folder.path for folder in self._store.turn_folders(turn_id)]
-        return await asyncio.to_thread(patch_of_turn, turn, roots, self._paths)
+        return await asyncio.to_thread(patch_of_turn, turn, roots, self.paths)
 
     # runs, as the command line sees turns
 
@@ -434,7 +431,7 @@ class Engine:
             await asyncio.to_thread(
                 model_status,
                 entry,
-                self._paths.models,
+                self.paths.models,
                 self._settings,
                 fetching=self._fetches.active(f"local:{entry.id}"),
             )
@@ -443,7 +440,7 @@ class Engine:
 
     async def import_model(self, path: Path, name: str = "") -> CatalogEntry:
         """Use a model file that is on this machine, by a link. Raises: `ModelError`."""
-        entry = await asyncio.to_thread(import_model, self._paths.models, self._catalog, path, name)
+        entry = await asyncio.to_thread(import_model, self.paths.models, self._catalog, path, name)
         self._use_catalog()
         return entry
 
@@ -451,13 +448,13 @@ class Engine:
         """Delete a model's file, or its link; the bytes freed, None when it was not here."""
         if isinstance(self._models, LocalModels):
             await self._models.close()  # on some systems a file that is loaded cannot be deleted
-        freed = await asyncio.to_thread(remove_model, self._paths.models, model_id)
-        forget_imported(self._paths.models, model_id)
+        freed = await asyncio.to_thread(remove_model, self.paths.models, model_id)
+        forget_imported(self.paths.models, model_id)
         self._use_catalog()
         return freed
 
     def _use_catalog(self) -> None:
-        self._catalog = with_imported(self._own_catalog, self._paths.models)
+        self._catalog = with_imported(self._own_catalog, self.paths.models)
         if isinstance(self._models, LocalModels):
             self._models.use_catalog(self._catalog)
 
@@ -484,13 +481,13 @@ class Engine:
 
     async def change_settings(self, settings: Settings) -> None:
         """Save and use new settings."""
-        await asyncio.to_thread(save_settings, self._paths.settings, settings)
+        await asyncio.to_thread(save_settings, self.paths.settings, settings)
         self._settings = settings
         await self._keeper.tidy()
 
     def _read_settings(self) -> Settings:
         try:
-            return load_settings(self._paths.settings)
+            return load_settings(self.paths.settings)
         except AppError as error:
             self._mailbox.post(
                 Notice(
