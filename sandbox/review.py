@@ -31,6 +31,7 @@ _MANY_BYTES = 1_000_000_000
 _MANY_SHARE = 0.5
 _FEW = 10
 _SHRUNK = 0.1
+BULK_LOSS = "bulk-loss"
 _EXECUTABLE = 0o111
 _ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z")
 _HIDING = frozenset("\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u200b\u200e\u200f")
@@ -263,7 +264,7 @@ def _over_budget(
     }
     if before is not None:
         data["of"] = before
-    return Reason(code="bulk-loss", data={**data, **how})
+    return Reason(code=BULK_LOSS, data={**data, **how})
 
 
 def destroys(review: Review, change: Change) -> str | None:
@@ -283,6 +284,11 @@ def destroys(review: Review, change: Change) -> str | None:
     if change.kind == "move" and _leaves(review, change):
         return "moved-out"
     return None
+
+
+def lost_content(change: Change) -> bool:
+    """Whether a change that was applied lost content of a file, as far as it says so itself."""
+    return change.kind == "delete" or change.overwrites or _emptied(change)
 
 
 def _emptied(change: Change) -> bool:

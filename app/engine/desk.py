@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from app.engine.attempts import Plan, TriesSpentError, TurnAskingError
@@ -30,7 +29,7 @@ from app.engine.router import Choice, Outcome
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
 from app.engine.steering import Steering
-from app.engine.surroundings import look_around
+from app.engine.surroundings import look_around_turn, recently
 from app.engine.turn import LiveTurn
 from app.engine.turn_tape import TurnTape, forget_strays
 from app.engine.workspaces import Workspaces
@@ -337,14 +336,9 @@ class TurnDesk:
             await self.decisions.decide(turn.turn_id, [change.id for change in changes.changes])
 
     def _around(self, turn: TurnRecord) -> Callable[[], Surroundings]:
-        folders = self._store.turn_folders(turn.turn_id)
-        blobs = self._paths.blobs / turn.turn_id
-
-        def look() -> Surroundings:
-            roots = [str(Path(folder.path).expanduser().resolve()) for folder in folders]
-            return look_around(roots, BlobStore(blobs), request=turn.request)
-
-        return look
+        folders, blobs = self._store.turn_folders(turn.turn_id), self._paths.blobs / turn.turn_id
+        earlier = self._store.applied_since(recently(), but=turn.turn_id)
+        return lambda: look_around_turn(turn, folders, blobs, earlier)
 
     def _needs_workspace(self, turn: TurnRecord) -> bool:
         """Whether it is worth starting in advance: it was used before, or seems to be asked for."""

@@ -171,6 +171,15 @@ class ChatStore:
         rows = self._db.rows("SELECT * FROM turns ORDER BY started DESC LIMIT ?", [limit])
         return [codec.turn_from(row, self._programs(row["id"])) for row in rows]
 
+    def applied_since(self, when: datetime, *, but: str = "") -> list[TurnRecord]:
+        """Turns whose changes are on the disk, but this one, newest first; without programs."""
+        rows = self._db.rows(
+            "SELECT * FROM turns WHERE committed = 1 AND status = 'done' AND started >= ?"
+            " AND id != ? ORDER BY started DESC",
+            [when.isoformat(), but],
+        )
+        return [codec.turn_from(row, ()) for row in rows]
+
     def save_turn(self, turn: TurnRecord) -> None:
         """Write a turn's state; its programs are written by `save_program`."""
         self._db.update("turns", turn.turn_id, codec.turn_row(turn))
