@@ -11,12 +11,14 @@ import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from sandbox.grant_budgets import FORMS, WORDS, ChangeGrant, change_grant
 
 Address = IPv4Address | IPv6Address
 
+_SHELL_OPERATORS = frozenset(";&|<>`$(){}!\n\r\\")
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s:/?#@\[\]]+)(?::(\d{1,5}))?")
 _TOOL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _COMMAND = re.compile(r"[^\s*?\[][^\n]*")
@@ -87,6 +89,17 @@ class Grants:
     def host(self, name: str, port: int) -> bool:
         """Whether programs may read from this host at this port."""
         return any(grant.covers(name, port) for grant in self.hosts)
+
+    def command(self, text: str) -> bool:
+        """Whether a shell command is covered by a pattern.
+
+        A pattern such as ``git *`` is for one command: text with which a shell would do more (a
+        second command, a pipe, a redirection, a substitution) is covered only word for word.
+        """
+        if text in self.commands:
+            return True
+        single = not any(char in _SHELL_OPERATORS for char in text)
+        return single and any(fnmatchcase(text, pattern) for pattern in self.commands)
 
     def private_host(self, name: str, port: int) -> bool:
         """Whether the person named this host knowing that it is on this machine or network.

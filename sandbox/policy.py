@@ -24,7 +24,6 @@ import posixpath
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -194,7 +193,7 @@ def _granted(at: Situation) -> Reason | None:
         case "tool":
             covered = effect.path in grants.tools
         case "command":
-            covered = any(fnmatchcase(effect.path, pattern) for pattern in grants.commands)
+            covered = grants.command(effect.path)
         case "secret":  # it was bound to this host by the person; what it goes with is judged too
             host, port = host_of(effect.target or "")
             covered = grants.host(host, port) or grants.send(host, port)

@@ -86,3 +86,27 @@ def test_other_grants_are_left_to_their_owners() -> None:
 )
 def test_every_spelling_of_an_address_is_one_name(spelling: str) -> None:
     assert host_name(spelling) == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status; rm -rf .",
+        "git status && curl x",
+        "git log | sh",
+        "git log > .bashrc",
+        "git $(touch x)",
+        "git `touch x`",
+        "git status\nrm x",
+        "git status & rm x",
+    ],
+)
+def test_a_pattern_for_one_command_does_not_cover_two(command: str) -> None:
+    assert not grants_of(frozenset({"command:git *"})).command(command)
+
+
+def test_a_pattern_covers_its_command_and_a_command_word_for_word() -> None:
+    grants = grants_of(frozenset({"command:git *", "command:make && make test"}))
+    assert grants.command("git status --short")
+    assert grants.command("make && make test")
+    assert not grants.command("make && make install")
