@@ -117,6 +117,6 @@ ARTIFACT_TOOLS = (
         roles={"item": "path"},
         labels=["private", "untrusted"],
         cost="files",
-        cues=["look at", "describe the picture", "describe the photo", "what is in the picture"],
+        cues=["look + picture", "look + photo", "describe + picture", "describe + photo"],
     ),
 )

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from sandbox.addresses import Target
 from sandbox.effects import Effect
-from sandbox.secrets import Binding
+
+if TYPE_CHECKING:
+    from sandbox.addresses import Target
+    from sandbox.secrets import Binding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,6 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from sandbox.effects import Effect, Span
-from sandbox.plain import from_text, to_text
 from sandbox.ports import Reason
 
 QuestionKind = Literal["effects", "unknown", "person"]
@@ -86,11 +85,15 @@ def composed(effects: Iterable[Effect]) -> Composition:
 
 def question_to_text(question: Question) -> str:
     """A question as JSON text, for the store."""
+    from sandbox.plain import to_text  # loads the interpreter
+
     return to_text({**asdict(question), "effects": question.effects})
 
 
 def question_from_text(text: str) -> Question:
     """The question again."""
+    from sandbox.plain import from_text  # loads the interpreter
+
     found: dict[str, Any] = from_text(text)
     found["reasons"] = tuple(Reason(**item) for item in found["reasons"])
     found["composition"] = Composition(**found["composition"])

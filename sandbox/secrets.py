@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from pydantic_monty import ClassInstance, MontyClassProxy
-
-from sandbox.addresses import Target
 from sandbox.grants import host_name, literal_address
+
+if TYPE_CHECKING:
+    from sandbox.addresses import Target
 
 Kind = Literal["model-key", "token", "password", "header"]
 KINDS: tuple[Kind, ...] = ("model-key", "token", "password", "header")
@@ -42,11 +42,15 @@ class Secret:
 
 def handle(name: str) -> Any:
     """The handle as the interpreter takes it. With it goes the name: a resumed program keeps it."""
+    from pydantic_monty import ClassInstance  # the window names secrets without it
+
     return ClassInstance(Secret(name), eager_attrs=("name",))
 
 
 def name_in(value: object) -> str | None:
     """The name in a handle that came back from a program; None for anything else."""
+    from pydantic_monty import MontyClassProxy
+
     if isinstance(value, Secret):
         return value.name
     if isinstance(value, MontyClassProxy) and value.name == Secret.__name__:

@@ -314,8 +314,8 @@ class ToolSet:
         without cues, at least two of its words. A wrong one costs a small model more than a
         missing one, which is a search away.
         """
-        spaced = _spaced(request)
-        cued = {number for cue, number in self._cued if all(part in spaced for part in cue)}
+        text = f"{request}\n{_spaced(request)}"
+        cued = {number for cue, number in self._cued if all(part in text for part in cue)}
         found: list[Tool] = []
         for hit in self._hits(request, max(4 * limit, 20)):
             item = self._order[hit.index]
@@ -368,9 +368,9 @@ def _spaced(text: str) -> str:
 
 
 def _cued(tools: Sequence[Tool]) -> list[tuple[tuple[str, ...], int]]:
-    """The phrases of every cue, with the tool's place."""
+    """The phrases of every cue, with the tool's place; one without a word is taken as it is."""
     return [
-        (tuple(_spaced(phrase) for phrase in cue.split("+")), number)
+        (tuple(_spaced(p) if words_of(p) else p.strip() for p in cue.split("+")), number)
         for number, item in enumerate(tools)
         for cue in sorted(item.cues)
     ]

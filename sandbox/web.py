@@ -216,7 +216,7 @@ WEB_TOOLS = (
         roles={"url": "url"},
         labels=["untrusted"],
         cost="network",
-        cues=["http", "https", "website", "webpage"],
+        cues=["://", "website", "webpage"],
     ),
     tool(
         http_request,

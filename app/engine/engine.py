@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.engine import warm
+from app.engine.day import today
 from app.engine.demo import Demo, make_demo
 from app.engine.desk import TurnDesk
 from app.engine.events import ChatsChanged, Event, FetchEnded, Notice
@@ -27,7 +28,6 @@ from app.engine.previews import Preview, Previewer, patch_of_turn
 from app.engine.remote_rooms import remote_rooms
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
-from app.engine.surroundings import today
 from app.engine.turn_tape import forget_tape
 from app.engine.warm import LocalModels, ModelSource, Probe
 from app.engine.workspaces import Workspaces

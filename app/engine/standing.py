@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.engine.surroundings import today
+from app.engine.day import today
 from app.errors import NotFoundError, UsageError
 from app.store.chats import new_id
 from app.store.grants import GrantRecord, GrantStore, Scope

@@ -9,10 +9,11 @@ import os
 import posixpath
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
+from app.engine.day import today
 from app.store.records import Folder, TurnRecord
 from sandbox.blobs import BlobStore
 from sandbox.changeset import Change
@@ -95,8 +96,3 @@ def lost_recently(earlier: Sequence[TurnRecord], roots: Collection[str]) -> dict
 def recently() -> datetime:
     """Since when turns are recent."""
     return datetime.now(UTC) - _RECENT
-
-
-def today() -> date:
-    """The day it is here."""
-    return datetime.now().astimezone().date()

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from app.store.database import Tables
+if TYPE_CHECKING:
+    from app.store.database import Tables
+
 
 Scope = Literal["chat", "always"]
 

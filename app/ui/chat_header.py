@@ -5,13 +5,17 @@ Thread: UI.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.engine.events import Notice
 from app.ui.theme import SPACE_M, SPACE_S
 from app.ui.widgets import ElidedLabel, button, icon_button, plain_tooltip, row
-from sandbox.workspace.ladder import RungState
+
+if TYPE_CHECKING:
+    from sandbox.workspace.ladder import RungState
 
 
 class ChatHeader(QFrame):

@@ -38,8 +38,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.engine.day import today
 from app.engine.offers import offered
-from app.engine.surroundings import today
 from app.store.records import ConflictRecord, Folder, TurnRecord
 from app.ui import words
 from app.ui.change_model import COLUMN_DETAIL, ChangeModel

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from app.engine.context import Context, build_context, declared_tools
+from app.lab.suite import SUITES
 from models.prompt import load_prompt
+from sandbox.builtin_tools import builtin_tools
 
 PROMPT = load_prompt("default")
-TASKS = Path(__file__).resolve().parents[2] / "benchmarks" / "tasks"
+TASKS = SUITES / "everyday"
 LISTING = "Current folder: 1 file\n- a.jpg  3 B"
 
 
@@ -44,11 +46,11 @@ def test_a_request_that_needs_none_is_sent_as_before() -> None:
 
 def test_declarations_stay_small() -> None:
     everything = "sql grep http webhook exif pdf text"
-    assert 0 < len(declared_tools(everything)) < 1_500
+    assert 0 < len(declared_tools(everything, builtin_tools())) < 1_500
 
 
 @pytest.mark.parametrize(
     "task", sorted(TASKS.glob("*/instruction.md")), ids=lambda p: p.parent.name
 )
 def test_an_everyday_file_task_declares_nothing(task: Path) -> None:
-    assert declared_tools(task.read_text(encoding="utf-8")) == ""
+    assert declared_tools(task.read_text(encoding="utf-8"), builtin_tools()) == ""

@@ -260,7 +260,7 @@ def test_a_turn_cut_off_by_closing_is_interrupted_and_goes_on(
         script = Script([program_reply(MOVE)], hold=asyncio.Event())
         async with engine_with(drydock_home, ScriptedModels(script=script)) as engine:
             chat = await engine.new_chat([Folder(path=str(folder))])
-            turn = await engine.send(chat.chat_id, "x")
+            turn = await engine.send(chat.chat_id, "Put the pictures away")
             await script.begun.wait()
         async with engine_with(drydock_home, ScriptedModels(program_reply(MOVE))) as engine:
             assert (await engine.run_record(turn.turn_id)).status == "interrupted"

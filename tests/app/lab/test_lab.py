@@ -16,7 +16,7 @@ from app.lab.plan import Budget, LabPlan, Progress
 from app.lab.report import report
 from app.lab.trial import Bench
 from app.paths import Paths
-from app.settings import Settings
+from app.settings import ModelSettings, Settings
 from app.store.database import open_database
 from app.store.trials import TrialRecord, TrialStore
 from tests.app.lab.test_suite import write_task
@@ -46,7 +46,8 @@ def lab_with(home: Path, replies: list[str | Exception]) -> Iterator[tuple[Lab, 
         return Bench(paths, settings, models=models)
 
     try:
-        yield Lab(paths, Settings(), store, make_bench=bench), store, paths
+        settings = Settings(model=ModelSettings(tries=1))
+        yield Lab(paths, settings, store, make_bench=bench), store, paths
     finally:
         database.close()
 

@@ -175,7 +175,7 @@ def test_stop_in_mid_generation(
     assert listing(folder) == ["a.png", "b.png", "notes.txt"]
 
 
-def test_closing_with_a_run_in_progress_and_opening_again_loses_nothing(
+def test_closing_with_a_run_in_progress_and_opening_again_goes_on_by_itself(
     open_window: OpenWindow, qtbot: QtBot, drydock_home: Path, folder: Path
 ) -> None:
     held = Script([program_reply(SORT)], hold=asyncio.Event())
@@ -184,8 +184,6 @@ def test_closing_with_a_run_in_progress_and_opening_again_loses_nothing(
     qtbot.waitUntil(lambda: bool(held.seen), timeout=WAIT_MS)
     first.close()
     second = open_window(maker(drydock_home, Script([program_reply(SORT)])))
-    wait_for(qtbot, second, "interrupted")
-    press(second.window.transcript, "Continue")
     wait_for(qtbot, second, "waiting")
     assert listing(folder) == ["a.png", "b.png", "notes.txt"]
 
