@@ -11,11 +11,13 @@ import sys
 from app.cli import say
 from app.cli_words import question_lines
 from app.engine.engine import Engine
+from app.errors import UsageError
 from app.store.records import TurnRecord
 from sandbox.grants import grants_of
 from sandbox.question import PersonsAnswer, Question
 
 _MOST_QUESTIONS = 1_000
+AGAIN = "again"
 
 
 async def see_questions(
@@ -40,14 +42,39 @@ async def see_questions(
 def _given(question: Question, answer: str | None, refused: str | None) -> PersonsAnswer | None:
     if refused is not None:
         return PersonsAnswer(approved=False, text=refused)
-    if answer is not None and question.kind == "person":
-        return PersonsAnswer(approved=True, text=answer)
-    return None
+    if answer is None:
+        return None
+    if question.kind == "person":
+        return PersonsAnswer(approved=True, text=_chosen(question, answer))
+    if question.kind == "unknown" and answer == AGAIN:
+        return PersonsAnswer(approved=True)
+    raise UsageError("The program does not ask for a text here.", hint=how_to_answer(question))
+
+
+def how_to_answer(question: Question) -> str:
+    """What to say on the command line, after the run's id."""
+    match question.kind:
+        case "person":
+            return "Answer with: --answer TEXT, or say no with --refuse"
+        case "unknown":
+            return f"Answer with: --answer {AGAIN} to do it once more, or --refuse"
+        case "effects":
+            return "Answer with: --approve all, or --refuse [REASON], or at a terminal"
+
+
+def _chosen(question: Question, text: str) -> str:
+    """A choice's number stands for the choice."""
+    if text.isdecimal() and 0 < int(text) <= len(question.choices):
+        return question.choices[int(text) - 1]
+    return text
 
 
 def _decided(question: Question, approve: str) -> PersonsAnswer | None:
     """What the arguments say; nobody but the person answers a question or repeats a request."""
     if approve == "all" and question.kind == "effects":
+        for line in question_lines(question):
+            say(line)
+        say("Approved by --approve all.")
         return PersonsAnswer(approved=True)
     if approve != "ask" or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
@@ -59,9 +86,7 @@ def _decided(question: Question, approve: str) -> PersonsAnswer | None:
 def _asked(question: Question) -> PersonsAnswer | None:
     """Ask at the terminal. An empty answer is no answer: the run stays asking."""
     if question.kind == "person":
-        text = _read("Answer (empty: later): ")
-        if text.isdecimal() and 0 < int(text) <= len(question.choices):
-            text = question.choices[int(text) - 1]
+        text = _chosen(question, _read("Answer (empty: later): "))
         return PersonsAnswer(approved=True, text=text) if text else None
     text = _read("y: yes, n: no, n REASON: no and tell the model why, empty: later: ")
     word, _, reason = text.partition(" ")

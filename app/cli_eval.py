@@ -26,10 +26,11 @@ from app.lab.html import comparisons, to_html
 from app.lab.lab import Lab, read_trajectory
 from app.lab.plan import NOTHING, ORACLE, Budget, LabPlan, Progress, plan_from
 from app.lab.report import report, to_csv, to_json
-from app.lab.suite import load_suite, select, shipped_suites
+from app.lab.suite import Suite, load_suite, select, shipped_suites
 from app.log import start_log
 from app.paths import Paths, open_home
 from app.settings import load_settings
+from app.store.chats import new_id
 from app.store.database import open_database
 from app.store.trials import TrialRecord, TrialStore
 from models.catalog import load_catalog
@@ -69,9 +70,11 @@ async def run_eval(args: argparse.Namespace) -> int:
     async with _opened() as (paths, store):
         _check_models(plan, paths)
         lab = Lab(paths, load_settings(paths.settings), store)
-        run = lab.begin(plan)
-        say(f"Lab run {run.run_id}; go on with it after a stop: drydock eval resume {run.run_id}")
-        return await _go_on(lab, store, paths, run.run_id, plan, args)
+        run_id = new_id()
+        suite = await asyncio.to_thread(lab.suite, plan, run_id, trusted=args.trust_suite)
+        lab.begin(plan, run_id)
+        say(f"Lab run {run_id}; go on with it after a stop: drydock eval resume {run_id}")
+        return await _go_on(lab, store, paths, run_id, suite, plan, args)
 
 
 async def resume_eval(args: argparse.Namespace) -> int:
@@ -79,7 +82,9 @@ async def resume_eval(args: argparse.Namespace) -> int:
     async with _opened() as (paths, store):
         run = store.run(args.run_id)
         lab = Lab(paths, load_settings(paths.settings), store)
-        return await _go_on(lab, store, paths, run.run_id, plan_from(run.plan), args)
+        plan = plan_from(run.plan)
+        suite = await asyncio.to_thread(lab.suite, plan, run.run_id, trusted=args.trust_suite)
+        return await _go_on(lab, store, paths, run.run_id, suite, plan, args)
 
 
 async def _go_on(
@@ -87,10 +92,10 @@ async def _go_on(
     store: TrialStore,
     paths: Paths,
     run_id: str,
+    suite: Suite,
     plan: LabPlan,
     args: argparse.Namespace,
 ) -> int:
-    suite = await asyncio.to_thread(lab.suite, plan, run_id, trusted=args.trust_suite)
     for invalid in suite.invalid:
         say(f"Left out: {invalid.name}: {invalid.reason}")
     listen = _tell_machine if args.progress else _tell

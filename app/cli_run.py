@@ -22,7 +22,7 @@ from app.cli import (
     print_json,
     say,
 )
-from app.cli_ask import see_questions
+from app.cli_ask import how_to_answer, see_questions
 from app.cli_words import (
     calls_text,
     change_lines,
@@ -171,7 +171,8 @@ def _tell_next(turn: TurnRecord) -> None:
     if turn.status == "asking" and turn.question is not None:
         for line in question_lines(turn.question):
             say(line)
-        say(f"Answer with: drydock runs resume {turn.turn_id}")
+        say(f"It waits for you: drydock runs resume {turn.turn_id}")
+        say(how_to_answer(turn.question))
     elif turn.status == "waiting":
         say(f"Nothing is on the disk yet. Decide with: drydock runs resume {turn.turn_id}")
     elif turn.committed:

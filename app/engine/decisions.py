@@ -18,7 +18,13 @@ from app.engine.events import ChatsChanged, Notice, TurnChanged
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper
 from app.engine.mailbox import Mailbox
-from app.engine.problems import all_conflicts, conflict_records, left_over, problem_of
+from app.engine.problems import (
+    all_conflicts,
+    conflict_records,
+    left_over,
+    problem_of,
+    with_sent,
+)
 from app.errors import AppError
 from app.paths import Paths
 from app.store.chats import ChatStore
@@ -116,7 +122,7 @@ class Decisions:
             )
         except (CommitError, AppError) as error:
             return self._not_applied(turn, "waiting", error)
-        conflicts = conflict_records(report.conflicts)
+        conflicts, before = conflict_records(report.conflicts), turn.changes
         if whole and conflicts:
             return self.settle(replace(turn, conflicts=conflicts), "waiting")
         turn = replace(
@@ -130,7 +136,8 @@ class Decisions:
             turn_id, "committed", applied=len(report.applied), conflicts=len(conflicts)
         )
         if not report.applied and conflicts:
-            return self.settle(turn, "failed", all_conflicts(len(conflicts)))
+            waits = replace(turn, changes=before, approved=(), committed=False)
+            return self.settle(waits, "waiting", all_conflicts(len(conflicts)))
         turn = self.settle(turn, "done")
         await self._keeper.committed(turn_id)
         await self._keeper.tidy()
@@ -156,6 +163,8 @@ class Decisions:
         except CommitError as error:
             return self._not_applied(turn, "done", error)
         conflicts = conflict_records(report.conflicts)
+        if not report.restored and conflicts:  # nothing was taken back: it can be tried again
+            return self.settle(replace(turn, conflicts=conflicts), "done", left_over(conflicts))
         self._journal.add(turn_id, "undone", conflicts=len(conflicts))
         if not conflicts:
             await self._keeper.undone(turn_id)
@@ -246,6 +255,7 @@ class Decisions:
         """Write a turn's state at the end of something; what nobody can ask for is dropped."""
         if status == "failed" or status == "stopped":  # narrows the type
             self._journal.add(turn.turn_id, status, kind=problem.kind if problem else "")
+            problem = with_sent(problem, self._store.effects(turn.turn_id))
         if status != "waiting":
             shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
         turn = replace(turn, status=status, problem=problem)

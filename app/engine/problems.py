@@ -5,16 +5,21 @@ Owns the words; what happened is decided in `desk.py`. Pure; any thread.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
+from urllib.parse import urlsplit
 
 from app.engine.loops import Circle
 from app.engine.turn import LiveTurn
 from app.errors import AppError
 from app.store.records import GIVEN_PROGRAM, ConflictRecord, Problem
 from models.errors import ModelError
+from sandbox.effects import Effect
 from sandbox.errors import CommitError, SandboxError
 from sandbox.verify import Conflict
+
+_UNCHANGED = "Nothing was changed."
 
 
 def problem_of(
@@ -53,11 +58,23 @@ def in_circles(circle: Circle) -> Problem:
     )
 
 
+def with_sent(problem: Problem | None, effects: Iterable[Effect]) -> Problem | None:
+    """The same with what cannot be taken back: requests that a turn sent before it ended."""
+    hosts = [urlsplit(effect.path).netloc for effect in effects if effect.kind == "request"]
+    if problem is None or not hosts:
+        return problem
+    count = "1 request was" if len(hosts) == 1 else f"{len(hosts)} requests were"
+    names = ", ".join(dict.fromkeys(hosts))
+    words = problem.message.replace(_UNCHANGED, "No file was changed.")
+    return replace(problem, message=f"{words} {count} sent to {names} before, for good.")
+
+
 def all_conflicts(count: int) -> Problem:
     """Nothing was applied, since the folder changed since the review."""
     return Problem(
         message=f"Nothing was applied: the folder changed since the review ({count} conflicts).",
-        hint="Send the request again to work on the folder as it is now.",
+        hint="Choose what to do about each: keep what is there, take ours, or both names"
+        " (--conflicts theirs, ours or both).",
     )
 
 

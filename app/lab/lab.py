@@ -47,9 +47,9 @@ class Lab:
         self._store = store
         self._make_bench = make_bench
 
-    def begin(self, plan: LabPlan) -> LabRun:
-        """Record a new run of this plan."""
-        run_id = new_id()
+    def begin(self, plan: LabPlan, run_id: str = "") -> LabRun:
+        """Record a new run of this plan, under an id that `suite` was given, or a new one."""
+        run_id = run_id or new_id()
         return self._store.add_run(run_id, plan.suite, plan.to_json())
 
     def suite(self, plan: LabPlan, run_id: str, *, trusted: bool = False) -> Suite:

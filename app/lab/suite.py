@@ -167,6 +167,9 @@ def _load(folder: Path, name: str, *, trusted: bool) -> Suite:
             f"There is no task in {folder}.",
             hint="A task is a folder with task.toml, instruction.md, environment/ and tests/.",
         )
+    if not found.tasks:
+        reasons = "; ".join(f"{item.name}: {item.reason}" for item in found.invalid[:3])
+        raise UsageError(f"No task of {name} can be used. {reasons}", hint="Mend them first.")
     return Suite(
         name=name,
         title=title,

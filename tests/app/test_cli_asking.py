@@ -215,3 +215,21 @@ def test_a_grant_that_is_given_later_answers_for_the_person(shell: Shell, server
     assert shell.result["status"] == "asking"
     assert shell.resume("--approve", "never", *grant) == 3
     assert (shell.result["status"], sent(server, "/later")) == ("waiting", [b"hello"])
+
+
+def test_a_choice_is_answered_by_its_number_too(shell: Shell) -> None:
+    assert shell.exec(ASK, "--approve", "never") == 3
+    assert "--answer TEXT" in shell.err
+    assert shell.resume("--approve", "never", "--answer", "2") == 3
+    assert shell.resume("--approve", "all", "--answer", "ada") == 0
+    assert (shell.folder / "ada.txt").read_text(encoding="utf-8") == "blue"
+
+
+def test_a_text_for_what_is_no_question_is_refused_and_nothing_is_sent(
+    shell: Shell, server: Loopback
+) -> None:
+    assert shell.exec(sending(server, "/text"), "--approve", "never") == 3
+    assert "--approve all, or --refuse" in shell.err
+    run = shell.result["run_id"]
+    assert shell("runs", "resume", run, "--answer", "yes", "--approve", "all") == 2
+    assert sent(server, "/text") == []

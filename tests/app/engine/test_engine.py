@@ -317,10 +317,47 @@ def test_a_file_changed_after_the_review_is_not_overwritten(
             assert turn.changes is not None
             (folder / "notes.txt").write_text("theirs, and longer", encoding="utf-8")
             turn = await engine.decide(turn.turn_id, approved=[c.id for c in turn.changes.changes])
-            assert turn.status == "failed"
+            assert turn.status == "waiting"
             assert not turn.committed
             assert turn.conflicts[0].path.endswith("notes.txt")
             assert (folder / "notes.txt").read_text("utf-8") == "theirs, and longer"
+            assert turn.changes is not None
+            chosen = turn.changes.changes[0].id
+            turn = await engine.decide(turn.turn_id, approved=[chosen], choices={chosen: "ours"})
+            assert (turn.status, turn.committed) == ("done", True)
+            assert (folder / "notes.txt").read_text("utf-8") == "ours"
+
+    run(work)
+
+
+def test_an_undo_that_could_put_nothing_back_can_be_tried_again(
+    drydock_home: Path, folder: Path
+) -> None:
+    def append(line: str) -> str:
+        return f'with open("notes.txt", "a") as file:\n    file.write("{line}")\n'
+
+    async def work() -> None:
+        before = (folder / "notes.txt").read_text("utf-8")
+        async with engine_with(drydock_home, ScriptedModels()) as engine:
+            chat = await engine.new_chat([Folder(path=str(folder))])
+            turns = [
+                await engine.wait(
+                    (await engine.run_program(chat.chat_id, append("one"), "one")).turn_id
+                )
+            ]
+            assert turns[0].changes is not None
+            await engine.decide(turns[0].turn_id, approved=[c.id for c in turns[0].changes.changes])
+            later = await engine.run_program(chat.chat_id, append("two"), "two")
+            turns.append(await engine.wait(later.turn_id))
+            assert turns[1].changes is not None
+            await engine.decide(turns[1].turn_id, approved=[c.id for c in turns[1].changes.changes])
+            blocked = await engine.undo(turns[0].turn_id)
+            assert (blocked.status, blocked.committed) == ("done", True)
+            assert blocked.conflicts
+            await engine.undo(turns[1].turn_id)
+            undone = await engine.undo(turns[0].turn_id)
+            assert (undone.status, undone.committed) == ("undone", False)
+            assert (folder / "notes.txt").read_text("utf-8") == before
 
     run(work)
 

@@ -66,11 +66,13 @@ def test_a_task_without_a_file_is_listed_with_the_reason(tmp_path: Path, missing
 )
 def test_a_wrong_task_file_is_listed_with_the_place(tmp_path: Path, toml: str, word: str) -> None:
     write_task(tmp_path / "wrong", toml=toml)
+    write_task(tmp_path / "whole")
     assert word in load_suite(str(tmp_path)).invalid[0].reason
 
 
 def test_a_task_that_needs_a_container_is_listed(tmp_path: Path) -> None:
     write_task(tmp_path / "t", leave_out="environment/make.py")
+    write_task(tmp_path / "whole")
     assert "container" in load_suite(str(tmp_path)).invalid[0].reason
 
 
@@ -102,4 +104,10 @@ def test_an_unknown_suite_or_task_is_refused_with_the_known_ones(tmp_path: Path)
         select(load_suite("everyday"), ["nope"])
     assert "sort_by_type" in error.value.hint
     with pytest.raises(UsageError, match="no task"):
+        load_suite(str(tmp_path))
+
+
+def test_a_suite_whose_tasks_are_all_invalid_is_refused_with_the_reasons(tmp_path: Path) -> None:
+    write_task(tmp_path / "t", toml="nonsense [")
+    with pytest.raises(UsageError, match="not TOML"):
         load_suite(str(tmp_path))
