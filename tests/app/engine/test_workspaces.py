@@ -20,7 +20,9 @@ from tests.turns import engine_with, run
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
-GRANTS = grants_of(frozenset({"command:echo *", "command:cat *"}))
+WRITES = "echo b >> a.txt; mkdir n; echo c > n/c; pwd"
+KEEPS = "echo kept > /root/kept"
+GRANTS = grants_of(frozenset({f"command:{WRITES}", f"command:{KEEPS}", "command:cat *"}))
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ async def execute(engine: Engine, folder: Path, source: str) -> TurnRecord:
 def test_a_command_is_reviewed_committed_and_undone(home: Path, folder: Path) -> None:
     async def work() -> None:
         async with engine_with(home, ScriptedModels([])) as engine:
-            source = "print(run_command('echo b >> a.txt; mkdir n; echo c > n/c; pwd')['stdout'])"
+            source = f"print(run_command({WRITES!r})['stdout'])"
             turn = await execute(engine, folder, source)
             assert turn.status == "waiting", turn.problem
             assert turn.programs[0].printed.strip() == f"/workspace/{folder.name}"
@@ -68,7 +70,7 @@ def test_a_command_is_reviewed_committed_and_undone(home: Path, folder: Path) ->
 def test_a_workspace_stays_with_its_chat_and_goes_with_it(home: Path, folder: Path) -> None:
     async def work() -> None:
         async with engine_with(home, ScriptedModels([])) as engine:
-            turn = await execute(engine, folder, "run_command('echo kept > /root/kept')")
+            turn = await execute(engine, folder, f"run_command({KEEPS!r})")
             chat_id = turn.chat_id
             (info,) = engine.workspaces.list()
             assert (info.chat_id, info.rung, info.running) == (chat_id, "bubblewrap", True)

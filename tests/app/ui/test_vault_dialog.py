@@ -238,7 +238,7 @@ def test_without_a_keyring_there_are_the_file_and_this_run_only(
     form.again.setText("one")
     form.save.click()
     qtbot.waitUntil(lambda: "github" in dialog.cards, timeout=LONG_MS)
-    assert "Kept in the encrypted file." in texts(dialog)
+    qtbot.waitUntil(lambda: "Kept in the encrypted file." in texts(dialog), timeout=LONG_MS)
     assert (drydock_home / "vault.sealed").exists()
 
     fill(dialog, name="other", hosts="h", value=TOKEN[::-1])
@@ -246,7 +246,7 @@ def test_without_a_keyring_there_are_the_file_and_this_run_only(
     assert not form.passphrase.isVisible()
     form.save.click()
     qtbot.waitUntil(lambda: "other" in dialog.cards, timeout=LONG_MS)
-    assert "Kept for this run only." in texts(dialog)
+    qtbot.waitUntil(lambda: "Kept for this run only." in texts(dialog), timeout=LONG_MS)
 
 
 def test_a_test_says_what_the_host_answered(
