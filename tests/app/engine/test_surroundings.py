@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from app.engine.engine import Engine
 from app.store.records import Folder, TurnRecord
 from tests.fakes import ScriptedModels
@@ -29,14 +31,17 @@ def codes(turn: TurnRecord) -> set[str]:
     return {reason.code for reason in turn.reasons}
 
 
-def test_a_little_in_each_turn_is_summed_until_the_person_was_told(
-    drydock_home: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "many"
-    folder.mkdir()
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Four hundred numbered files."""
     for number in range(400):
-        (folder / f"{number:03d}.txt").write_text("text", encoding="utf-8")
+        (tmp_path / f"{number:03d}.txt").write_text("text", encoding="utf-8")
+    return tmp_path
 
+
+def test_a_little_in_each_turn_is_summed_until_the_person_was_told(
+    drydock_home: Path, folder: Path
+) -> None:
     async def work() -> None:
         async with engine_with(drydock_home, ScriptedModels()) as engine:
             chat = await engine.new_chat([Folder(path=str(folder))])
@@ -55,12 +60,7 @@ def test_a_little_in_each_turn_is_summed_until_the_person_was_told(
     run(work)
 
 
-def test_what_was_undone_or_rejected_does_not_count(drydock_home: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "many"
-    folder.mkdir()
-    for number in range(400):
-        (folder / f"{number:03d}.txt").write_text("text", encoding="utf-8")
-
+def test_what_was_undone_or_rejected_does_not_count(drydock_home: Path, folder: Path) -> None:
     async def work() -> None:
         async with engine_with(drydock_home, ScriptedModels()) as engine:
             chat = await engine.new_chat([Folder(path=str(folder))])
