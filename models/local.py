@@ -40,6 +40,7 @@ from models.errors import ModelError
 from models.extract import extract_program
 from models.protocol import ChatMessage, Delta, Done, Evaluating, Finish
 from models.repetition import RepetitionWatch
+from models.whole_reply import whole_reply
 
 RUN_CODE = "run_code"
 """The tool that a program in a reply becomes a call of."""
@@ -129,12 +130,7 @@ class LocalModel(Model[None]):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """One whole reply."""
-        async with self.request_stream(
-            messages, model_settings, model_request_parameters
-        ) as response:
-            async for _event in response:
-                pass
-            return response.get()
+        return await whole_reply(self, messages, model_settings, model_request_parameters)
 
     @asynccontextmanager
     async def request_stream(

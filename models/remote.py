@@ -39,6 +39,7 @@ from tenacity.wait import wait_base
 from models.faults import RemoteError, Wording
 from models.metering import Asked, Meter, NoMeter, Used
 from models.providers import RemoteModelId
+from models.whole_reply import whole_reply
 
 _log = logging.getLogger(__name__)
 
@@ -107,12 +108,7 @@ class RemoteModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """One whole reply, streamed like every other so that it can be stopped."""
-        async with self.request_stream(
-            messages, model_settings, model_request_parameters
-        ) as response:
-            async for _ in response:
-                pass
-            return response.get()
+        return await whole_reply(self, messages, model_settings, model_request_parameters)
 
     @asynccontextmanager
     async def request_stream(
