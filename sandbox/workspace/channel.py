@@ -369,7 +369,7 @@ def wait_for(
     """The exit code of a command, waited for.
 
     At the time limit it is ended and `WorkspaceTimeError` raised; when `stopped` says so, all that
-    runs inside is ended within a second, and `StoppedError` raised.
+    runs inside is ended within a second, if need be with the machine, and `StoppedError` raised.
     """
     from sandbox.errors import StoppedError
 
@@ -381,7 +381,9 @@ def wait_for(
             if job.ended.done():
                 continue
         if stopped():
-            channel.kill_all()
+            # An agent that does not answer in time is lost, and what it ran ends with it.
+            with contextlib.suppress(WorkspaceLostError):
+                channel.kill_all()
             raise StoppedError
         if until is not None and time.monotonic() > until:
             channel.kill(job)
