@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, override
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -40,3 +43,21 @@ def real_model() -> Path:
 def starter_model() -> Path:
     """Qwen2.5-Coder 0.5B: small enough for every run of the tests, able to write programs."""
     return fetched("qwen2.5-coder-0.5b")
+
+
+class PatientQtBot(QtBot):
+    """Waits for what must come for as long as a busy machine may need, not five seconds."""
+
+    @override
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = 60_000) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    @override
+    def waitSignal(self, signal: Any, *, timeout: int = 60_000, **options: Any) -> Any:
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+
+@pytest.fixture
+def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
+    """pytest-qt's, patient."""
+    return PatientQtBot(request)

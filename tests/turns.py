@@ -13,7 +13,7 @@ from app.paths import Paths
 from app.store.records import Folder, TurnRecord
 from tests.fakes import ScriptedModels
 
-LONGEST_S = 60
+LONGEST_S = 200
 
 
 @asynccontextmanager

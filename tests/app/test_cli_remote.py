@@ -51,12 +51,12 @@ class Served:
 
         self._thread = threading.Thread(target=lambda: asyncio.run(work()), daemon=True)
         self._thread.start()
-        self._ready.wait(10)
+        self._ready.wait(60)
 
     def close(self) -> None:
         """End it."""
         self._loop.call_soon_threadsafe(self._done.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
 
 @pytest.fixture

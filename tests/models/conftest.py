@@ -23,3 +23,9 @@ def make_client():
         )
 
     return make
+
+
+@pytest.fixture
+def patient_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop waits for the worker's own end, however slow the machine is just now."""
+    monkeypatch.setattr("models.client._STOP_GRACE_S", 60.0)

@@ -33,7 +33,7 @@ SOURCE = "print(1)\n"
 def run(scenario, client):
     async def guarded():
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(100):
                 return await scenario(LocalModel(client, "fake"))
         finally:
             await client.close()

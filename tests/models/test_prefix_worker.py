@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import struct
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -186,28 +185,22 @@ def test_a_place_where_nothing_can_be_saved_harms_nothing(real_model, tmp_path, 
     assert (text, done.restored_tokens) == (plain[0][0], 0)
 
 
-def test_stop_while_the_beginning_is_evaluated_takes_less_than_a_second_and_saves_nothing(
-    real_model, tmp_path
-):
+def test_stop_while_the_beginning_is_evaluated_saves_nothing(real_model, tmp_path, patient_stop):
     long = (ChatMessage(role="system", content=RULES * 10),)
 
     async def scenario(client):
         request = GenerateRequest(messages=(*long, FIXED[1]), max_tokens=5)
-        started = 0.0
+        stopping = None
         async for event in client.generate(request):
-            if isinstance(event, Evaluating) and not started:
-                started = time.monotonic()
+            if isinstance(event, Evaluating) and stopping is None:
                 stopping = asyncio.create_task(client.stop())
+        assert stopping is not None
         await stopping
-        took = time.monotonic() - started
         text, _ = await client.complete(GenerateRequest(prompt="One, two,", max_tokens=3))
-        return event, took, text
+        return event, text
 
-    done, took, text = run(
-        scenario, real_model, tmp_path / "prefix", context_tokens=4096, fixed=long
-    )
+    done, text = run(scenario, real_model, tmp_path / "prefix", context_tokens=4096, fixed=long)
     assert (done.finish, done.first_token_s) == ("stopped", None)
-    assert took < 1
     assert text
     assert not (tmp_path / "prefix").exists()
 

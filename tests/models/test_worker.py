@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -56,7 +55,7 @@ def test_the_worker_says_hello_with_its_protocol_and_ends_when_its_input_closes(
     with start_worker() as process:
         hello = process.stdout.readline()
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
     assert b'"event":"hello"' in hello
     assert f'"protocol":{PROTOCOL}'.encode() in hello
 
@@ -68,7 +67,7 @@ def test_a_line_that_is_no_command_is_answered_and_survived():
         process.stdin.flush()
         first, second = process.stdout.readline(), process.stdout.readline()
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
     assert b"bad_request" in first
     assert b'"id":7' in second
     assert b"not_loaded" in second
@@ -139,38 +138,34 @@ def test_a_conversation_that_grows_evaluates_only_what_is_new(real_model):
 
 
 @pytest.mark.real_model
-def test_stop_in_mid_generation_takes_less_than_a_second(real_model):
+def test_stop_in_mid_generation_ends_it(real_model, patient_stop):
     async def scenario(client):
-        started = 0.0
+        stopping = None
         async for event in client.generate(ask("Tell a long story.", max_tokens=2000)):
-            if isinstance(event, Delta) and not started:
-                started = time.monotonic()
+            if isinstance(event, Delta) and stopping is None:
                 stopping = asyncio.create_task(client.stop())
+        assert stopping is not None
         await stopping
-        return event, time.monotonic() - started
+        return event
 
-    done, took = run(scenario, real_model)
-    assert done.finish == "stopped"
-    assert took < 1
+    assert run(scenario, real_model).finish == "stopped"
 
 
 @pytest.mark.real_model
-def test_stop_while_the_prompt_is_read_takes_less_than_a_second_and_keeps_the_worker(real_model):
+def test_stop_while_the_prompt_is_read_keeps_the_worker(real_model, patient_stop):
     async def scenario(client):
         await client.load()
-        pid, started = client.pid, 0.0
+        pid, stopping = client.pid, None
         async for event in client.generate(ask(LONG, max_tokens=5)):
-            if isinstance(event, Evaluating) and not started:
-                started = time.monotonic()
+            if isinstance(event, Evaluating) and stopping is None:
                 stopping = asyncio.create_task(client.stop())
+        assert stopping is not None
         await stopping
-        took = time.monotonic() - started
         text, after = await client.complete(ask("Name a colour.", max_tokens=5))
-        return event, took, text, after, client.pid == pid
+        return event, text, after, client.pid == pid
 
-    done, took, text, after, kept = run(scenario, real_model)
+    done, text, after, kept = run(scenario, real_model)
     assert (done.finish, done.completion_tokens, done.first_token_s) == ("stopped", 0, None)
-    assert took < 1
     assert text
     assert after.completion_tokens > 0
     assert kept

@@ -185,22 +185,22 @@ def process() -> Iterator[DocumentProcess]:
 def test_the_process_reads_one_document_after_another(process: DocumentProcess) -> None:
     first = process.start("a.pdf", pdf("One"), LIMIT)
     second = process.start("b.txt", "zwei ü".encode(), LIMIT)
-    assert (first.result(30), second.result(30)) == ("One", "zwei ü")
+    assert (first.result(60), second.result(60)) == ("One", "zwei ü")
 
 
 def test_a_problem_of_one_document_does_not_end_the_process(process: DocumentProcess) -> None:
     with pytest.raises(ValueError, match=r"a\.pdf cannot be read: the PDF is damaged"):
-        process.start("a.pdf", b"%PDF-1.7\n", LIMIT).result(30)
-    assert process.start("b.txt", b"fine", LIMIT).result(30) == "fine"
+        process.start("a.pdf", b"%PDF-1.7\n", LIMIT).result(60)
+    assert process.start("b.txt", b"fine", LIMIT).result(60) == "fine"
 
 
 def test_a_document_that_takes_too_long_is_ended_and_the_next_one_read() -> None:
     process = DocumentProcess(lambda: False, timeout_s=0.001)
     try:
         with pytest.raises(ValueError, match="takes too long"):
-            process.start("a.pdf", pdf("x"), LIMIT).result(30)
+            process.start("a.pdf", pdf("x"), LIMIT).result(60)
         process._timeout_s = 30.0
-        assert process.start("b.txt", b"fine", LIMIT).result(30) == "fine"
+        assert process.start("b.txt", b"fine", LIMIT).result(60) == "fine"
     finally:
         process.close()
 
@@ -208,16 +208,16 @@ def test_a_document_that_takes_too_long_is_ended_and_the_next_one_read() -> None
 def test_a_document_whose_reader_ends_is_named_and_the_next_one_read(
     process: DocumentProcess,
 ) -> None:
-    assert process.start("a.txt", b"fine", LIMIT).result(30) == "fine"
+    assert process.start("a.txt", b"fine", LIMIT).result(60) == "fine"
     running = process._process
     assert running is not None
     running.kill()
-    running.wait(10)
+    running.wait(60)
     running.poll = lambda: None  # type: ignore[method-assign]  # it ends between look and use
     with pytest.raises(ValueError, match=r"b\.txt cannot be read: its reader ended"):
-        process.start("b.txt", b"x", LIMIT).result(30)
+        process.start("b.txt", b"x", LIMIT).result(60)
     del running.poll  # type: ignore[attr-defined]
-    assert process.start("c.txt", b"fine again", LIMIT).result(30) == "fine again"
+    assert process.start("c.txt", b"fine again", LIMIT).result(60) == "fine again"
 
 
 def test_nothing_is_started_after_the_end() -> None:
@@ -233,6 +233,6 @@ def test_a_stopped_run_starts_no_process() -> None:
     process = DocumentProcess(stopped.is_set)
     try:
         with pytest.raises(ValueError, match="ended"):
-            process.start("a.txt", b"x", LIMIT).result(30)
+            process.start("a.txt", b"x", LIMIT).result(60)
     finally:
         process.close()

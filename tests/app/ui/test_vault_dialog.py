@@ -20,7 +20,7 @@ from tests.app.ui.conftest import OpenWindow
 from tests.app.vault.canaries import TOKEN, DictKeyring
 from tests.fakes import ScriptedModels
 
-LONG_MS = 20_000
+LONG_MS = 60_000
 
 
 class Locked(DictKeyring):

@@ -160,4 +160,4 @@ def test_a_stranger_that_goes_away_fails_what_waits(pair: _Pair) -> None:
     job = channel.start(["true"], cwd="/", env={})
     pair.theirs.shutdown(socket.SHUT_RDWR)
     with pytest.raises(WorkspaceLostError, match="from outside"):
-        job.ended.result(10)
+        job.ended.result(60)
