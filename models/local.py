@@ -312,6 +312,15 @@ def to_chat(messages: Sequence[ModelMessage], *, instructions: str = "") -> tupl
     return tuple(chat)
 
 
+def said_rows(messages: Sequence[ModelMessage]) -> list[_Row]:
+    """The messages of one turn as the chat template got them, up to the last reply."""
+    chat = to_chat([_plain_feedback(message) for message in messages])
+    rows: list[_Row] = [(m.role, m.content) for m in chat if m.role != "system"]
+    while rows and rows[-1][0] != "assistant":
+        rows.pop()
+    return rows
+
+
 class _FeedbackPart(UserPromptPart):
     """What a reply that called nothing is answered with."""
 

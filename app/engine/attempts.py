@@ -11,9 +11,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from app.engine.conversation import Conversation
 from app.engine.effect_journal import EffectJournal
 from app.engine.events import CallsProgress
 from app.engine.expect import FilesBefore, Finished, unmet
@@ -59,7 +60,8 @@ class Plan:
 
     `earlier`: the chat's turns before this one; `tape`: what it was answered already, if it goes
     on; `grants`: what the person allowed in advance; `around`: what the review's rules look up; it
-    blocks; `secrets`: what programs may use; `workspace`: where shell commands run.
+    blocks; `secrets`: what programs may use; `workspace`: where shell commands run; `conversation`:
+    what the chat's local model was sent before.
     """
 
     turn: TurnRecord
@@ -74,6 +76,7 @@ class Plan:
     secrets: Secrets = NO_SECRETS
     candidates: int = 1
     workspace: Workspace | None = None
+    conversation: Conversation = field(default_factory=Conversation)
 
     @property
     def tools(self) -> ToolSet:

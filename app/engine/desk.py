@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.engine.attempts import Plan, TriesSpentError, TurnAskingError
+from app.engine.conversation import Conversations
 from app.engine.decisions import Decisions
 from app.engine.events import ChatsChanged, TurnChanged
 from app.engine.folders import open_grants
@@ -108,6 +109,7 @@ class TurnDesk:
             keeper=keeper,
             worker=self._worker,
         )
+        self._conversations = Conversations()
         self._live: dict[str, tuple[LiveTurn, asyncio.Task[None]]] = {}
 
     # beginning
@@ -303,6 +305,7 @@ class TurnDesk:
                 around=self._around(turn),
                 secrets=self._secrets.for_turn(turn.turn_id),
                 workspace=workspace,
+                conversation=self._conversations.of(turn.chat_id, turn.model_id),
             ),
             LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
             runner=Runner(

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 from app.engine.accounts import turn_money
 from app.engine.asking import add_shell, build_agent, settings_of
 from app.engine.attempts import Attempts, Plan, TriesSpentError
-from app.engine.context import Context, build_context
+from app.engine.context import Context, build_context, program_of
+from app.engine.conversation import Row
 from app.engine.events import ReplyDelta, ThinkingDelta
 from app.engine.listing import list_folders
 from app.engine.live_record import LiveRecord
 from app.engine.reply import Heard, begins_anew, text_of, thinking_of, used_of
 from app.store.records import TurnRecord, Usage
+from models.prompt import fenced
 from sandbox.artifacts import excerpt, is_long
 from sandbox.changeset import ChangeSet
 from sandbox.errors import Fault
@@ -66,6 +68,7 @@ class LiveTurn:
         self._final_text = ""
         self._nudged = False
         self._looped = False
+        self._said: list[Row] = []
         self._before = plan.turn.usage
 
     @property
@@ -170,6 +173,17 @@ class LiveTurn:
                 self.record.usage, candidates=election.ballots, agreeing=election.agreeing
             )
             self._live.update(usage=usage)
+        if ready.one_program:
+            self._keep_said()
+
+    def _keep_said(self) -> None:
+        """Keep what the model was sent, for the chat's next turn; with the program that counts."""
+        source = program_of(self.record)
+        if not self._said:
+            return
+        if source and source.strip() not in self._said[-1][1]:
+            self._said[-1] = ("assistant", fenced(source))
+        self._plan.conversation.keep(self.record.turn_id, self._said)
 
     async def _exchange(
         self, ready: ReadyModel, model: Model, context: Context, number: int
@@ -177,6 +191,8 @@ class LiveTurn:
         """Request and reply until the model has nothing more to do."""
         from pydantic_ai import Agent
         from pydantic_ai.usage import UsageLimits
+
+        from models.local import said_rows
 
         agent = build_agent(
             ready,
@@ -215,6 +231,7 @@ class LiveTurn:
                         break
                 elif Agent.is_end_node(node):
                     self._final_text = _spoken(str(node.data.output))
+            self._said = said_rows(run.all_messages()[context.repeated :])
 
     def _context(self, ready: ReadyModel, listing: str) -> Context:
         """What the model is sent first: as it was, when the turn goes on."""
@@ -234,6 +251,8 @@ class LiveTurn:
             now=datetime.now().astimezone(),
             calls=not ready.one_program,
             tools=self._plan.tools,
+            conversation=self._plan.conversation,
+            reply_tokens=self._plan.reply_tokens,
         )
         history = ModelMessagesTypeAdapter.dump_json(context.history).decode("utf-8")
         kept = {item.name: getattr(context, item.name) for item in fields(context)}
