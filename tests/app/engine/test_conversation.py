@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def test_a_second_request_begins_with_all_of_the_first_and_its_reply(
     reply = f"Here it is.\n\n{program_reply(COUNT)}"
     seen, turns = chat_of(drydock_home, folder, reply, reply, reply, requests=REQUESTS)
     assert [turn.status for turn in turns] == ["done"] * 3
-    for before, after in zip(seen, seen[1:], strict=False):
+    for before, after in pairwise(seen):
         known = (*before.messages, ChatMessage(role="assistant", content=reply))
         assert after.messages[: len(known)] == known
 
