@@ -35,9 +35,10 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from typing import Any, NoReturn
 
 from app.errors import AppError, UsageError
@@ -61,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole command line as a parser; `command` is the coroutine function to run."""
     parser = _Parser(prog="drydock", description="Get things done on your own files, safely.")
     parser.add_argument("--version", action="store_true", help="print the version")
+    parser.add_argument("--offline", action="store_true", help=OFFLINE_HELP)
     commands = parser.add_subparsers(dest="name", metavar="COMMAND")
     _add_run(commands)
     _add_exec(commands)
@@ -75,6 +77,17 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--probe", action="store_true", help="try each way to run shell commands")
     _add_workspaces(commands)
     return parser
+
+
+OFFLINE_HELP = "make no connection to anything"
+
+
+def _add_offline(*parsers: argparse.ArgumentParser) -> None:
+    """Let ``--offline`` stand behind a command as well."""
+    for parser in parsers:
+        parser.add_argument(
+            "--offline", action="store_true", default=argparse.SUPPRESS, help=OFFLINE_HELP
+        )
 
 
 def _add_workspaces(commands: Any) -> None:
@@ -92,7 +105,8 @@ def run(argv: Sequence[str]) -> int:
     as_json = "--json" in argv
     try:
         args = build_parser().parse_args(argv)
-        return asyncio.run(_until_told(_command_of(args)(args)))
+        with _offline(wanted=args.offline):
+            return asyncio.run(_until_told(_command_of(args)(args)))
     except AppError as error:
         return _report(error, as_json, error.exit_code)
     except ModelError as error:
@@ -108,6 +122,22 @@ def run(argv: Sequence[str]) -> int:
         _log.exception("the command ended by an error of ours")
         text = f"Something went wrong inside Drydock: {type(error).__name__}: {error}"
         return _report(AppError(text, hint="The log file has the details."), as_json, EXIT_FAILED)
+
+
+@contextlib.contextmanager
+def _offline(*, wanted: bool) -> Generator[None]:
+    """Make no connection while a command runs, and none in the processes that it starts."""
+    if not wanted:
+        yield
+        return
+    from app.engine.offline import VARIABLE
+
+    former = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(VARIABLE) if former is None else os.environ.update({VARIABLE: former})
 
 
 async def _until_told(command: Coroutine[Any, Any, int]) -> int:
@@ -174,7 +204,7 @@ def _command_of(args: argparse.Namespace) -> Command:
         case "models":
             return {
                 "list": cli_models.list_models,
-                "pull": cli_models.pull_model,
+                "pull": cli_models.pull_models,
                 "import": cli_models.import_models,
                 "remove": cli_models.remove_model,
                 "probe": cli_models.probe_model,
@@ -294,6 +324,7 @@ def _add_decision(parser: argparse.ArgumentParser) -> None:
         help=GRANT_HELP,
     )
     parser.add_argument("--json", action="store_true")
+    _add_offline(parser)
 
 
 def _add_runs(commands: Any) -> None:
@@ -339,8 +370,11 @@ def _add_models(commands: Any) -> None:
     taken.add_argument("what", metavar="FILE|lm-studio|ollama|huggingface|llama.cpp")
     taken.add_argument("name", nargs="?", default="", help="which of them; a name for a FILE")
     taken.add_argument("--json", action="store_true")
+    pull = actions.add_parser("pull", help="download models, one after the other")
+    pull.add_argument("model_id", nargs="+", metavar="ID")
+    pull.add_argument("--json", action="store_true")
+    _add_offline(pull)
     for name, what in (
-        ("pull", "download a model"),
         ("remove", "delete a model's file"),
         ("probe", "load a model and measure it"),
     ):

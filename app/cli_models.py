@@ -13,20 +13,13 @@ from app.errors import ModelUnavailableError
 from models.errors import ModelError
 from models.fit import fit_here
 from models.imports import OWNERS, find_models
-from models.library import find_model, model_path, standing
-
-_PROBE_TOKENS = 48
+from models.library import InstalledModel, find_model, model_path
 
 
 async def list_models(args: argparse.Namespace) -> int:
     """All models of the catalog, and which are here."""
-    async with open_engine() as (engine, paths):
-        statuses = await engine.models()
-        damaged = {
-            f"local:{entry.id}"
-            for entry in engine.catalog.entries
-            if standing(paths.models, entry) == "damaged"
-        }
+    async with open_engine() as (engine, _):
+        statuses = await engine.shelf.models()
     if args.json:
         rows = [
             {
@@ -37,21 +30,26 @@ async def list_models(args: argparse.Namespace) -> int:
                 "bytes": status.size_bytes or None,
                 "context_tokens": status.context_tokens,
                 "present": status.present,
-                "damaged": status.model_id in damaged,
+                "damaged": status.damaged,
                 "default": status.default,
                 "fit": status.fit.label,
                 "fitting_context_tokens": status.fit.context_tokens,
                 "memory_bytes": status.fit.needed_bytes,
                 "advice": status.fit.advice,
+                "queued": status.download.state if status.download else None,
+                "tokens_per_second": speed.tokens_per_s if speed else None,
+                "passed": status.measured.passed,
+                "trials": status.measured.trials,
             }
             for status in statuses
+            for speed in [status.measured.speed]
         ]
         print_json({"version": 1, "models": rows})
         return EXIT_DONE
-    width = 20 if damaged else 5
+    width = 20 if any(status.damaged for status in statuses) else 5
     for status in statuses:
         here = "here" if status.present else "-"
-        if status.model_id in damaged:
+        if status.damaged:
             here = "damaged, fetch again"
         size = size_text(status.size_bytes) if status.size_bytes else "size unknown"
         mark = " (default)" if status.default else ""
@@ -62,35 +60,55 @@ async def list_models(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-async def pull_model(args: argparse.Namespace) -> int:
-    """Download a model, verified; goes on where it stopped before."""
+async def pull_models(args: argparse.Namespace) -> int:
+    """Download models one after the other, verified; each goes on where it stopped before.
+
+    One that cannot be had does not keep the others from coming; exit 4 when any is missing.
+    """
+    rows: list[dict[str, object]] = []
     async with open_engine() as (engine, paths):
-        model_id = f"local:{args.model_id.removeprefix('local:')}"
-        entry = engine.catalog.get(model_id)
-        context = (await engine.settings()).model.context_tokens
-        if advice := fit_here(model_path(paths.models, entry.id), entry, context).advice:
-            say(f"{entry.name} may not fit into the memory of this machine. {advice}")
-        await fetch_model(engine, model_id)
-        found = find_model(paths.models, engine.catalog.get(model_id))
+        ids = [f"local:{name.removeprefix('local:')}" for name in dict.fromkeys(args.model_id)]
+        entries = [engine.shelf.catalog.get(model_id) for model_id in ids]
+        settings = await engine.settings()
+        for entry in entries:
+            model_id = f"local:{entry.id}"
+            context = settings.model_for(model_id).context_tokens
+            if advice := fit_here(model_path(paths.models, entry.id), entry, context).advice:
+                say(f"{entry.name} may not fit into the memory of this machine. {advice}")
+            try:
+                await fetch_model(engine, model_id)
+            except ModelUnavailableError as error:
+                if len(entries) == 1:
+                    raise
+                say(f"drydock: {error.message}\n{error.hint}")
+                problem = {"message": error.message, "hint": error.hint, "details": ""}
+                rows.append({"status": "failed", "id": model_id, "error": problem})
+            else:
+                rows.append(_pulled(find_model(paths.models, entry), model_id))
+    failed = any(row["status"] == "failed" for row in rows)
+    if args.json:
+        one = rows[0] if len(rows) == 1 else {"status": "failed" if failed else "done"}
+        print_json({"version": 1, **one, "models": rows})
+    return EXIT_MODEL if failed else EXIT_DONE
+
+
+def _pulled(found: InstalledModel | None, model_id: str) -> dict[str, object]:
+    """Tell of a model that has come; its row for ``--json``."""
     assert found is not None
-    checked = found.provenance.checked_against if found.provenance else "nothing"
+    provenance = found.provenance
+    checked = provenance.checked_against if provenance else "nothing"
     say(f"{found.entry.name} is here: {size_text(found.size_bytes)}.")
     if checked == "nothing":
         say("The catalog does not know its checksum; the one of this download was recorded.")
-    if args.json:
-        print_json(
-            {
-                "version": 1,
-                "status": "done",
-                "id": model_id,
-                "path": str(found.path),
-                "bytes": found.size_bytes,
-                "sha256": found.provenance.sha256 if found.provenance else None,
-                "source": found.provenance.source if found.provenance else None,
-                "verified": checked,
-            }
-        )
-    return EXIT_DONE
+    return {
+        "status": "done",
+        "id": model_id,
+        "path": str(found.path),
+        "bytes": found.size_bytes,
+        "sha256": provenance.sha256 if provenance else None,
+        "source": provenance.source if provenance else None,
+        "verified": checked,
+    }
 
 
 async def import_models(args: argparse.Namespace) -> int:
@@ -109,7 +127,7 @@ async def import_models(args: argparse.Namespace) -> int:
                 say(_import_advice(args.what, len(found), args.name))
         else:
             sources = [(Path(args.what), args.name)]
-        entries = [await engine.import_model(path, name) for path, name in sources]
+        entries = [await engine.shelf.take_in(path, name) for path, name in sources]
     for entry in entries:
         say(f"{entry.name} is here, as local:{entry.id}.")
     if args.json:
@@ -129,8 +147,8 @@ def _import_advice(owner: str, count: int, name: str) -> str:
 async def remove_model(args: argparse.Namespace) -> int:
     """Delete a model's file. Raises: `ModelError` for a model that is not in the catalog."""
     async with open_engine() as (engine, _):
-        entry = engine.catalog.get(args.model_id)
-        freed = await engine.remove_model(entry.id)
+        entry = engine.shelf.catalog.get(args.model_id)
+        freed = await engine.shelf.remove(entry.id)
     removed = freed is not None
     say(f"{entry.name} was not here." if freed is None else f"Removed, {size_text(freed)} freed.")
     if args.json:
@@ -143,9 +161,7 @@ async def probe_model(args: argparse.Namespace) -> int:
     async with open_engine() as (engine, _):
         began = time.perf_counter()
         try:
-            probe = await engine.probe_model(
-                f"local:{args.model_id.removeprefix('local:')}", tokens=_PROBE_TOKENS
-            )
+            probe = await engine.shelf.probe(f"local:{args.model_id.removeprefix('local:')}")
         except ModelError as error:
             raise ModelUnavailableError(error.message, hint=error.hint) from error
     say(

@@ -265,7 +265,7 @@ async def _finished(engine: Engine, turn_id: str) -> TurnRecord:
 async def _model_ready(engine: Engine, model_id: str) -> str:
     """The id of the model to use, fetched first when it is not here."""
     wanted = model_id or (await engine.settings()).default_model
-    statuses = {status.model_id: status for status in await engine.models()}
+    statuses = {status.model_id: status for status in await engine.shelf.models()}
     if wanted == AUTO:
         return wanted
     if is_remote(wanted):
@@ -311,7 +311,7 @@ async def take_key(engine: Engine, model_id: str) -> None:
 
 async def fetch_model(engine: Engine, model_id: str) -> None:
     """Fetch a model and wait. Raises: `ModelUnavailableError` with each source's reason."""
-    ended = await engine.fetch_and_wait(model_id)
+    ended = await engine.shelf.fetches.run(model_id)
     if ended.cancelled:
         raise ModelUnavailableError("The download was stopped.", hint="Run it again to go on.")
     if ended.problem:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -38,6 +38,14 @@ class ModelSettings(_Page):
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     tries: int = Field(default=3, ge=1, le=10)
     candidates: int = Field(default=1, ge=1, le=9)
+
+
+class OwnModelSettings(_Page):
+    """What differs for one local model; None: as for all."""
+
+    threads: int | None = Field(default=None, ge=0, le=256)
+    context_tokens: int | None = Field(default=None, ge=1024, le=1_048_576)
+    temperature: float | None = Field(default=None, ge=0.0, le=2.0)
 
 
 class SandboxSettings(_Page):
@@ -162,6 +170,19 @@ class BudgetSettings(_Page):
     unknown_prices: bool = False
 
 
+class NetworkSettings(_Page):
+    """Whether and how connections are made.
+
+    `offline`: none at all. `proxy`: for models' files and models elsewhere; empty: the one of the
+    environment. A password is never in here: HTTPS_PROXY may hold one. `mirrors`: hosts that have
+    the same files as the Hub, asked after it.
+    """
+
+    offline: bool = False
+    proxy: str = Field(default="", pattern=r"^(https?://[^\s/@]+/?)?$")
+    mirrors: tuple[Annotated[str, Field(pattern=r"^https?://[^\s@]+$")], ...] = ()
+
+
 class RouterSettings(_Page):
     """Choosing a model for "auto". `good_enough`: the share of tasks of a kind that must work."""
 
@@ -169,11 +190,12 @@ class RouterSettings(_Page):
 
 
 class Settings(_Page):
-    """All settings, one page a topic."""
+    """All settings, one page a topic. `own`: what differs for single local models, by their id."""
 
     theme: Literal["system", "light", "dark"] = "system"
     default_model: str = "local:qwen2.5-coder-1.5b"
     model: ModelSettings = ModelSettings()
+    own: dict[str, OwnModelSettings] = Field(default_factory=dict[str, OwnModelSettings])
     sandbox: SandboxSettings = SandboxSettings()
     undo: UndoSettings = UndoSettings()
     vault: VaultSettings = VaultSettings()
@@ -181,6 +203,12 @@ class Settings(_Page):
     budget: BudgetSettings = BudgetSettings()
     router: RouterSettings = RouterSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
+    network: NetworkSettings = NetworkSettings()
+
+    def model_for(self, model_id: str) -> ModelSettings:
+        """How a local model runs: its own settings over those for all."""
+        own = self.own.get(model_id)
+        return self.model.model_copy(update=own.model_dump(exclude_none=True) if own else {})
 
 
 def load_settings(path: Path) -> Settings:

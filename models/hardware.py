@@ -5,7 +5,10 @@ Thread: any; each call takes well under a millisecond.
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import psutil
 
@@ -37,3 +40,21 @@ def measure_hardware() -> Hardware:
         total_memory_bytes=memory.total,
         free_memory_bytes=memory.available,
     )
+
+
+@cache
+def machine_name() -> str:
+    """Processor, cores, memory and system, e.g. "AMD EPYC 7B13, 2 cores, 24 GB, Linux"."""
+    cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
+    memory_gb = round(psutil.virtual_memory().total / 1e9)
+    return f"{_processor()}, {cores} cores, {memory_gb} GB, {platform.system()}"
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

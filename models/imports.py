@@ -133,6 +133,20 @@ def import_model(folder: Path, catalog: Catalog, source: Path, name: str = "") -
     return entry
 
 
+def is_here(folder: Path, catalog: Catalog, source: Path) -> str:
+    """The id of the model whose file is `source`, or that has the hash which its blob is named by;
+    empty when it is not here. Reads no content."""
+    named = re.fullmatch(r"sha256-([0-9a-f]{64})", source.name)
+    real = os.path.realpath(source)
+    for entry in catalog.entries:
+        path = model_path(folder, entry.id)
+        if not path.exists():
+            continue
+        if os.path.realpath(path) == real or (named and entry.sha256 == named[1]):
+            return entry.id
+    return ""
+
+
 def with_imported(catalog: Catalog, folder: Path) -> Catalog:
     """The catalog with the models that were imported into `folder`, after its own."""
     known = {entry.id for entry in catalog.entries}

@@ -203,6 +203,11 @@ def partial_bytes(folder: Path, model_id: str) -> int:
     return sum(path.stat().st_size for path in place.glob("*.part")) if place.is_dir() else 0
 
 
+def discard_partial(folder: Path, model_id: str) -> None:
+    """Remove what an interrupted fetch has left."""
+    shutil.rmtree(folder / "partial" / model_id.removeprefix("local:"), ignore_errors=True)
+
+
 def prefix_folder(folder: Path) -> Path:
     """Where the models' evaluated prompt beginnings are kept (`prefix.py`)."""
     return folder / "prefix"
@@ -219,7 +224,7 @@ def remove_model(folder: Path, model_id: str) -> int | None:
         size = 0 if path.is_symlink() else path.stat().st_size
     path.unlink(missing_ok=True)
     _provenance_path(folder, model_id).unlink(missing_ok=True)
-    shutil.rmtree(folder / "partial" / model_id.removeprefix("local:"), ignore_errors=True)
+    discard_partial(folder, model_id)
     for state in saved_states(prefix_folder(folder), path.stem):
         state.unlink(missing_ok=True)
     return size

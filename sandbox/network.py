@@ -28,6 +28,7 @@ Signer = Callable[[Target], tuple[tuple[str, bytes], ...]]
 """Gives the headers that carry a secret, at the moment of sending; blocks, raises OSErrors."""
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
+OFFLINE = "Drydock is offline: no host can be reached; the person can change that in the settings"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _AGENT = b"drydock"
 _TRIED_ADDRESSES = 4
@@ -76,10 +77,13 @@ class Network:
         grants: Grants,
         limits: NetworkLimits | None = None,
         resolve: Resolver | None = None,
+        offline: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`offline`: asked right before each connection; where it holds, none is made."""
         self._grants = grants
         self._limits = limits or NetworkLimits()
         self._resolve = resolve or _resolve
+        self._offline = offline
         self._loop = asyncio.new_event_loop()
         self._slots = asyncio.Semaphore(self._limits.at_once)
         self._tls: ssl.SSLContext | None = None
@@ -161,6 +165,8 @@ class Network:
 
     async def _addresses(self, target: Target) -> list[str]:
         """The addresses of a host, every one of them checked."""
+        if self._offline():
+            raise PermissionError(OFFLINE)
         try:
             found = list(await self._resolve(target.name, target.port))
         except (OSError, UnicodeError) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -58,7 +58,7 @@ _Snapshot = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComple
 class Runner:
     """Runs programs, each in a fresh session of the pool.
 
-    `artifacts`: where results are kept;
+    `artifacts`: where results are kept; `offline`: whether no host may be connected to;
     `tools`: what programs can call.
     """
 
@@ -69,8 +69,10 @@ class Runner:
         tools: ToolSet | None = None,
         *,
         artifacts: Artifacts | None = None,
+        offline: Callable[[], bool] = lambda: False,
     ) -> None:
         self.artifacts = artifacts
+        self._offline = offline
         self.tools = tools or builtin_tools()
         self._pool = pool
         self._limits = limits
@@ -126,6 +128,7 @@ class Runner:
                 grants=grants,
                 secrets=secrets,
                 artifacts=self.artifacts,
+                offline=self._offline,
                 sees=sees,
                 tape=tape or Tape(),
                 former=former,
@@ -167,6 +170,7 @@ class _Run:
         grants: Grants,
         secrets: Secrets,
         artifacts: Artifacts | None,
+        offline: Callable[[], bool],
         sees: bool,
         tape: Tape,
         former: Sequence[tuple[bytes, Result]],
@@ -188,6 +192,7 @@ class _Run:
             tools=tools,
             secrets=secrets,
             artifacts=artifacts,
+            offline=offline,
             sees=sees,
             workspace=workspace,
         )

@@ -30,8 +30,9 @@ class ToolRun:
     """One run, as tools see it.
 
     `stopped`: whether the person stopped it; `shown`: put in view; `artifacts`: where results are
-    kept; `sees`: whether the model is shown pictures; `kept`, `looks`: what the program kept and
-    what it looked at; `workspace`: where shell commands run, if there is one.
+    kept; `sees`: whether the model is shown pictures; `offline`: whether no host may be connected
+    to; `kept`, `looks`: what the program kept and what it looked at; `workspace`: where shell
+    commands run, if there is one.
     """
 
     paths: HostPaths
@@ -43,6 +44,7 @@ class ToolRun:
     secrets: Secrets = NO_SECRETS
     artifacts: Artifacts | None = None
     sees: bool = False
+    offline: Callable[[], bool] = lambda: False
     kept: list[Artifact] = field(default_factory=list["Artifact"])
     looks: list[Artifact] = field(default_factory=list["Artifact"])
     workspace: Workspace | None = None
@@ -68,7 +70,7 @@ class ToolRun:
         """The way to hosts; started at the first use."""
         from sandbox.network import Network
 
-        return Network(grants=self.grants)
+        return Network(grants=self.grants, offline=self.offline)
 
     @cached_property
     def documents(self) -> DocumentProcess:

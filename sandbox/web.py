@@ -16,7 +16,7 @@ from typing import TypedDict
 
 from sandbox.addresses import Target, target_of
 from sandbox.effects import Effect
-from sandbox.network import Request, Response
+from sandbox.network import OFFLINE, Request, Response
 from sandbox.ports import Secrets
 from sandbox.secrets import Secret, handle, name_in
 from sandbox.text_guess import guess
@@ -107,6 +107,8 @@ def secret(run: ToolRun, name: str) -> Planned[Secret]:
 
 
 def _planned(run: ToolRun, request: Request, auth: str | None = None) -> Planned[Reply]:
+    if run.offline():
+        raise PermissionError(OFFLINE)
     first = request.target.text
     _refuse_values(run, request)
     if auth is not None:

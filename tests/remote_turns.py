@@ -11,6 +11,7 @@ from app.engine.mailbox import Mailbox
 from app.paths import Paths
 from app.settings import BudgetSettings, PriceSettings, RemoteSettings, ServerSettings
 from app.store.records import ChatRecord, Folder
+from app.vault.keepers import Keeper
 from models.remote_client import Timeouts
 from tests.fakes import ScriptedModels
 from tests.models.remote_talk import loopback_connections
@@ -26,6 +27,7 @@ async def remote_engine(
     budget: BudgetSettings | None = None,
     prices: tuple[PriceSettings, ...] = (),
     local: ScriptedModels | None = None,
+    keyring: Keeper | None = None,
 ) -> AsyncGenerator[tuple[Engine, WireServer]]:
     """An engine whose server "here" answers so."""
     async with serving(*answers) as server:
@@ -33,6 +35,7 @@ async def remote_engine(
             Paths(home=home),
             Mailbox(),
             models=local or ScriptedModels(),
+            keyring=keyring,
             connect=lambda: loopback_connections(Timeouts(connect_s=2, read_s=2, write_s=2)),
         )
         await engine.start(in_background=False)

@@ -24,6 +24,7 @@ from app.engine.keeper import UndoKeeper
 from app.engine.live_record import LiveRecord
 from app.engine.loops import LoopedError
 from app.engine.mailbox import Mailbox
+from app.engine.offline import is_offline
 from app.engine.problems import in_circles, problem_of, spent
 from app.engine.ready import ReadyRoom
 from app.engine.router import Choice, Outcome
@@ -298,7 +299,7 @@ class TurnDesk:
                 tries=settings.model.tries,
                 candidates=settings.model.candidates,
                 reply_tokens=settings.model.reply_tokens,
-                temperature=settings.model.temperature,
+                temperature=settings.model_for(turn.model_id).temperature,
                 tape=tape,
                 seed=seed,
                 grants=grants,
@@ -313,6 +314,7 @@ class TurnDesk:
                 settings.sandbox.limits(),
                 tools,
                 artifacts=Artifacts(self._paths.artifacts),
+                offline=lambda: is_offline(self._settings()),
             ),
             worker=self._worker,
         )

@@ -10,26 +10,25 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.engine import warm
 from app.engine.day import today
 from app.engine.demo import Demo, make_demo
 from app.engine.desk import TurnDesk
-from app.engine.events import ChatsChanged, Event, FetchEnded, Notice
-from app.engine.fetches import Fetches
+from app.engine.events import ChatsChanged, Event, Notice
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper, UndoSpace
 from app.engine.learned import Suggestion, suggestions
 from app.engine.mailbox import Mailbox
-from app.engine.model_status import ModelStatus, model_status
 from app.engine.previews import Preview, Previewer, patch_of_turn
+from app.engine.proxy import Proxy
 from app.engine.remote_rooms import remote_rooms
 from app.engine.secret_desk import SecretDesk
+from app.engine.shelf import ModelShelf
 from app.engine.standing import StandingGrants
 from app.engine.turn_tape import forget_tape
-from app.engine.warm import LocalModels, ModelSource, Probe
+from app.engine.warm import LocalModels, ModelSource
 from app.engine.workspaces import Workspaces
 from app.errors import AppError, NotFoundError
 from app.log import scrub_log
@@ -39,14 +38,11 @@ from app.store.chats import ChatStore
 from app.store.database import open_database
 from app.store.grants import GrantRecord, GrantStore, Scope
 from app.store.journal import Entry, TurnJournal
-from app.store.records import ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
+from app.store.records import LIVE, ChatRecord, ChatView, ConflictRecord, Folder, TurnRecord
 from app.store.trials import TrialStore
 from app.vault.keepers import Keeper
 from app.vault.redact import Redactor
-from models.catalog import Catalog, CatalogEntry, load_catalog
-from models.errors import ModelError
-from models.imports import forget_imported, import_model, with_imported
-from models.library import remove_model
+from models.catalog import Catalog, load_catalog
 from sandbox.effects import Effect
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.question import PersonsAnswer
@@ -59,6 +55,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _TITLE_CHARS = 60
 _HISTORY = 200
+_LATEST = 20
 
 
 class Engine:
@@ -82,6 +79,7 @@ class Engine:
         self.paths = paths
         self._mailbox = mailbox
         self._settings = self._read_settings()
+        self._proxy = Proxy()
         self._database = open_database(paths.store)
         self._store = ChatStore(self._database)
         self._journal = TurnJournal(self._database)
@@ -99,30 +97,35 @@ class Engine:
             settings=lambda: self._settings,
             keyring=keyring,
         )
-        paths.models.mkdir(parents=True, exist_ok=True)
-        self._own_catalog = catalog or load_catalog()
-        self._catalog = with_imported(self._own_catalog, paths.models)
-        paths.models.mkdir(parents=True, exist_ok=True)
-        self._models = models or LocalModels(
-            catalog=self._catalog,
+        self.shelf = ModelShelf(
+            catalog=catalog or load_catalog(),
+            folder=paths.models,
+            tables=self._database,
+            settings=lambda: self._settings,
+            mailbox=mailbox,
+            rates=lambda: self._steering.rates(),
+            busy=lambda: any(turn.status in LIVE for turn in self._store.turns(_LATEST)),
+        )
+        local = models or LocalModels(
+            catalog=lambda: self.shelf.catalog,
             folder=paths.models,
             settings=lambda: self._settings,
             mailbox=mailbox,
         )
+        self.shelf.serve(local)
         rooms = remote_rooms(
             paths=paths,
             tables=self._database,
             store=self._store,
             settings=lambda: self._settings,
             mailbox=mailbox,
-            local=self._models,
-            catalog=self._catalog,
+            local=local,
+            catalog=lambda: self.shelf.catalog,
             secrets=self.secrets,
             redactor=redactor,
             connect=connect,
         )
         self.places, self._ready, self._steering = rooms.places, rooms.ready, rooms.steering
-        self._fetches = Fetches(self._catalog, paths.models, mailbox)
         self._keeper = UndoKeeper(
             paths=paths,
             store=self._store,
@@ -154,12 +157,14 @@ class Engine:
 
     async def start(self, *, in_background: bool = True) -> None:
         """Recover after a crash; in the background also go on with turns, and warm up."""
+        self._proxy.use(self._settings.network.proxy)
         self.secrets.begin()
         await self._desk.recover()
         await self._keeper.tidy()
         await asyncio.to_thread(self.workspaces.sweep, {c.chat_id for c in self._store.chats("")})
         self._mailbox.post(ChatsChanged())
         if in_background:
+            self.shelf.fetches.go_on()
             task = asyncio.create_task(self._warm(), name="warm")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -177,11 +182,12 @@ class Engine:
         """End in order: fetches, turns, models, store."""
         for task in list(self._tasks):
             task.cancel()
-        await self._fetches.close()
+        await self.shelf.fetches.close()
         await self._desk.close()
         await asyncio.to_thread(self._previewer.close)
         await asyncio.to_thread(self.workspaces.close)
         await self._ready.close()
+        self._proxy.restore()
         await self.secrets.close()
         self._database.close()
 
@@ -412,67 +418,6 @@ class Engine:
         """The folders as they were granted when the turn began."""
         return self._store.turn_folders(turn_id)
 
-    # models
-
-    @property
-    def catalog(self) -> Catalog:
-        """The models that can be had."""
-        return self._catalog
-
-    async def probe_model(self, model_id: str, *, tokens: int) -> Probe:
-        """Load a local model and measure it. Raises: `ModelError`."""
-        if not isinstance(self._models, LocalModels):
-            raise AppError("Only local models can be probed.")
-        return await self._models.probe(model_id, tokens=tokens)
-
-    async def models(self) -> list[ModelStatus]:
-        """The catalog with what is here."""
-        return [
-            await asyncio.to_thread(
-                model_status,
-                entry,
-                self.paths.models,
-                self._settings,
-                fetching=self._fetches.active(f"local:{entry.id}"),
-            )
-            for entry in self._catalog.entries
-        ]
-
-    async def import_model(self, path: Path, name: str = "") -> CatalogEntry:
-        """Use a model file that is on this machine, by a link. Raises: `ModelError`."""
-        entry = await asyncio.to_thread(import_model, self.paths.models, self._catalog, path, name)
-        self._use_catalog()
-        return entry
-
-    async def remove_model(self, model_id: str) -> int | None:
-        """Delete a model's file, or its link; the bytes freed, None when it was not here."""
-        if isinstance(self._models, LocalModels):
-            await self._models.close()  # on some systems a file that is loaded cannot be deleted
-        freed = await asyncio.to_thread(remove_model, self.paths.models, model_id)
-        forget_imported(self.paths.models, model_id)
-        self._use_catalog()
-        return freed
-
-    def _use_catalog(self) -> None:
-        self._catalog = with_imported(self._own_catalog, self.paths.models)
-        if isinstance(self._models, LocalModels):
-            self._models.use_catalog(self._catalog)
-
-    async def fetch_model(self, model_id: str) -> None:
-        """Begin to fetch a model; returns at once."""
-        try:
-            self._fetches.begin(model_id)
-        except ModelError as error:
-            raise AppError(error.message, hint=error.hint) from error
-
-    async def fetch_and_wait(self, model_id: str) -> FetchEnded:
-        """Fetch a model; returns how it ended."""
-        return await self._fetches.run(model_id)
-
-    async def cancel_fetch(self, model_id: str) -> None:
-        """Stop a fetch; what has arrived is kept for the next time."""
-        await self._fetches.cancel(model_id)
-
     # settings
 
     async def settings(self) -> Settings:
@@ -483,6 +428,9 @@ class Engine:
         """Save and use new settings."""
         await asyncio.to_thread(save_settings, self.paths.settings, settings)
         self._settings = settings
+        if self._proxy.use(settings.network.proxy):
+            await self._ready.reconnect()
+        await self.shelf.fetches.settings_changed()
         await self._keeper.tidy()
 
     def _read_settings(self) -> Settings:

@@ -62,7 +62,8 @@ class ModelActivity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchProgressed:
-    """A model file is on its way. Bytes; `bytes_per_s` and `seconds_left` None while unknown."""
+    """A model file is on its way. Bytes; `bytes_per_s` and `seconds_left` None while unknown;
+    `verifying`: it is here and its checksum is computed."""
 
     model_id: str
     done_bytes: int
@@ -70,6 +71,12 @@ class FetchProgressed:
     bytes_per_s: float | None
     seconds_left: float | None
     source: str
+    verifying: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchesChanged:
+    """The queue of models to be fetched changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +126,7 @@ Event = (
     | ModelActivity
     | FetchProgressed
     | FetchEnded
+    | FetchesChanged
     | LabProgressed
     | LabEnded
     | Notice

@@ -1,5 +1,7 @@
-"""Fetching model files while the app runs: one task a model, progress as events.
+"""The queue of model files that are fetched: one at a time, kept in the store, progress as events.
 
+A model stays in the queue until it is here or was given up; what was waiting when the app ended
+goes on when it starts again. Offline nothing begins and what is under way ends; it waits then.
 Thread: engine.
 """
 
@@ -7,12 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from app.engine.events import FetchEnded, FetchProgressed
+from app.engine.events import FetchEnded, FetchesChanged, FetchProgressed
 from app.engine.mailbox import Mailbox
+from app.engine.offline import is_offline, refuse_offline
+from app.settings import Settings
+from app.store.downloads import DownloadStore
+from models.catalog import with_mirrors
 from models.errors import ModelError, ModelStoppedError
+from models.library import discard_partial, partial_bytes
 
 if TYPE_CHECKING:
     from models.catalog import Catalog
@@ -20,40 +29,143 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+FetchState = Literal["waiting", "downloading", "verifying", "paused", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """A model of the queue. `done_bytes`: what is here; `ahead`: how many come before it."""
+
+    state: FetchState
+    done_bytes: int
+    ahead: int = 0
+    problem: str = ""
+    hint: str = ""
+
 
 class Fetches:
-    """The fetches that are under way."""
+    """Fetches models, in the order in which they were asked for."""
 
-    def __init__(self, catalog: Catalog, folder: Path, mailbox: Mailbox) -> None:
+    def __init__(
+        self,
+        *,
+        catalog: Callable[[], Catalog],
+        folder: Path,
+        mailbox: Mailbox,
+        store: DownloadStore,
+        settings: Callable[[], Settings],
+    ) -> None:
         self._catalog = catalog
         self._folder = folder
         self._mailbox = mailbox
-        self._tasks: dict[str, asyncio.Task[FetchEnded]] = {}
+        self._store = store
+        self._settings = settings
+        self._current = ""
+        self._task: asyncio.Task[None] | None = None
+        self._verifying = False
+        self._open = True
 
-    def active(self, model_id: str) -> bool:
-        """Whether `model_id` is being fetched."""
-        return model_id in self._tasks
+    def go_on(self) -> None:
+        """Begin with the first that waits, if nothing is under way and it may be."""
+        if self._task is not None or not self._open or is_offline(self._settings()):
+            return
+        waiting = [one.model_id for one in self._store.all() if one.state == "waiting"]
+        if not waiting:
+            return
+        self._current, self._verifying = waiting[0], False
+        self._task = asyncio.create_task(self._next(waiting[0]), name=f"fetch-{waiting[0]}")
+        self._mailbox.post(FetchesChanged())
+
+    def download(self, model_id: str) -> Download | None:
+        """How a model of the queue stands; None: it is not in the queue."""
+        queue = self._store.all()
+        row = next((one for one in queue if one.model_id == model_id), None)
+        if row is None:
+            return None
+        done = partial_bytes(self._folder, model_id.removeprefix("local:"))
+        state: FetchState = row.state
+        if model_id == self._current:
+            state = "verifying" if self._verifying else "downloading"
+        before = queue[: queue.index(row)]
+        ahead = sum(one.state == "waiting" or one.model_id == self._current for one in before)
+        return Download(
+            state=state, done_bytes=done, ahead=ahead, problem=row.problem, hint=row.hint
+        )
 
     def begin(self, model_id: str) -> None:
-        """Start fetching; does nothing when it is under way. Raises: `ModelError` (unknown id)."""
-        if model_id in self._tasks:
-            return
-        self._catalog.get(model_id)
-        task = asyncio.create_task(self.run(model_id), name=f"fetch-{model_id}")
-        self._tasks[model_id] = task
+        """Put a model into the queue, or go on with one that was paused or has failed.
+
+        Raises: `ModelError` for an id that is not known, `OfflineError`.
+        """
+        self._catalog().get(model_id)
+        refuse_offline(self._settings(), "nothing is downloaded")
+        if model_id != self._current:
+            self._store.put(model_id, "waiting")
+        self._mailbox.post(FetchesChanged())
+        self.go_on()
+
+    async def pause(self, model_id: str) -> None:
+        """Stop a fetch until `begin`; what has arrived is kept."""
+        if self._store.find(model_id) is not None:
+            self._store.put(model_id, "paused")
+            await self._stop(model_id)
+            self._mailbox.post(FetchesChanged())
+            self.go_on()
+
+    async def cancel(self, model_id: str) -> None:
+        """Give a fetch up; what has arrived is removed."""
+        self._store.remove(model_id)
+        await self._stop(model_id)
+        await asyncio.to_thread(discard_partial, self._folder, model_id.removeprefix("local:"))
+        self._mailbox.post(FetchEnded(model_id=model_id, cancelled=True))
+        self.go_on()
+
+    async def settings_changed(self) -> None:
+        """Go offline, or on again."""
+        if is_offline(self._settings()):
+            await self._stop(self._current)
+            self._mailbox.post(FetchesChanged())
+        else:
+            self.go_on()
 
     async def run(self, model_id: str) -> FetchEnded:
-        """Fetch and wait; how it ended is posted as an event too."""
+        """Fetch now, beside the queue, and wait; how it ended is posted as an event too."""
         ended = await self._fetch(model_id)
-        self._tasks.pop(model_id, None)
         self._mailbox.post(ended)
         return ended
+
+    async def close(self) -> None:
+        """Stop what is under way; it goes on at the next start."""
+        self._open = False
+        await self._stop(self._current)
+
+    async def _stop(self, model_id: str) -> None:
+        if self._task is not None and model_id == self._current:
+            task = self._task
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _next(self, model_id: str) -> None:
+        """Fetch one model of the queue; then the next one begins."""
+        try:
+            ended = await self._fetch(model_id)
+            if ended.problem:
+                self._store.put(model_id, "failed", problem=ended.problem, hint=ended.hint)
+            elif not ended.cancelled:
+                self._store.remove(model_id)
+        finally:
+            self._task, self._current = None, ""
+        if not ended.cancelled:
+            self._mailbox.post(ended)
+            self.go_on()
 
     async def _fetch(self, model_id: str) -> FetchEnded:
         from models.fetch import fetch
 
         try:
-            entry = self._catalog.get(model_id)
+            settings = self._settings()
+            refuse_offline(settings, "nothing is downloaded")
+            entry = with_mirrors(self._catalog().get(model_id), settings.network.mirrors)
             await fetch(entry, self._folder, lambda progress: self._progress(model_id, progress))
         except (asyncio.CancelledError, ModelStoppedError):
             return FetchEnded(model_id=model_id, cancelled=True)
@@ -64,19 +176,9 @@ class Fetches:
             return FetchEnded(model_id=model_id, problem=f"{type(error).__name__}: {error}")
         return FetchEnded(model_id=model_id)
 
-    async def cancel(self, model_id: str) -> None:
-        """Stop a fetch; what has arrived is kept for the next time."""
-        task = self._tasks.get(model_id)
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
-
-    async def close(self) -> None:
-        """Stop all fetches."""
-        for model_id in list(self._tasks):
-            await self.cancel(model_id)
-
     def _progress(self, model_id: str, progress: FetchProgress) -> None:
+        if model_id == self._current:
+            self._verifying = progress.stage == "verifying"
         self._mailbox.post(
             FetchProgressed(
                 model_id=model_id,
@@ -85,6 +187,7 @@ class Fetches:
                 bytes_per_s=progress.speed_bytes_s or None,
                 seconds_left=_seconds_left(progress),
                 source=progress.source,
+                verifying=progress.stage == "verifying",
             )
         )
 

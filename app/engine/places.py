@@ -26,7 +26,7 @@ from app.store.chats import ChatStore
 from app.store.costs import CostRow, DayTotal, Total, day_start, month_start
 from app.store.local_only import LocalOnlyStore, touched
 from app.store.records import ChatRecord, Folder
-from models.catalog import load_catalog
+from models.catalog import Catalog
 from models.errors import ModelError
 from models.prices import Listed, listed
 from models.providers import AUTO, is_remote, is_this_machine
@@ -97,6 +97,7 @@ class Places:
         self,
         *,
         paths: Paths,
+        catalog: Callable[[], Catalog],
         store: ChatStore,
         settings: Callable[[], Settings],
         remote: RemoteModels,
@@ -106,6 +107,7 @@ class Places:
         mailbox: Mailbox,
     ) -> None:
         self._paths = paths
+        self._catalog = catalog
         self._store = store
         self._settings = settings
         self._remote = remote
@@ -119,7 +121,7 @@ class Places:
         if is_remote(model_id):
             self._remote.parse(model_id)
         elif model_id != AUTO:
-            load_catalog().get(model_id)
+            self._catalog().get(model_id)
 
     # where requests go
 

@@ -11,7 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine.accounts import Accounts, RemoteTab
+from app.engine.offline import refuse_offline
 from app.engine.remotes import RemoteModels
+from app.settings import Settings
 from app.store.local_only import LocalOnlyStore
 from app.store.records import TurnRecord
 from models.errors import ModelError
@@ -37,6 +39,7 @@ class ReadyRoom:
         remote: RemoteModels,
         accounts: Accounts,
         local_only: LocalOnlyStore,
+        settings: Callable[[], Settings],
         clean: Callable[[Model], Model] = lambda model: model,
     ) -> None:
         """`clean`: puts a model behind what takes secrets out of its requests."""
@@ -44,6 +47,7 @@ class ReadyRoom:
         self._remote = remote
         self._accounts = accounts
         self._local_only = local_only
+        self._settings = settings
         self.clean = clean
 
     async def ready(self, model_id: str, turn: TurnRecord) -> ReadyModel:
@@ -71,10 +75,11 @@ class ReadyRoom:
         )
 
     def check(self, model: RemoteModelId, chat_id: str) -> None:
-        """Raise `LocalOnlyError` if nothing of this chat may go to `model`.
+        """Raise `LocalOnlyError` or `OfflineError` if nothing of this chat may go to `model`.
 
         A server on this machine counts as elsewhere, too: nobody knows what it passes on.
         """
+        refuse_offline(self._settings(), f"nothing was sent to {model.provider.label}")
         reason = self._local_only.reason(chat_id)
         if not reason:
             return
@@ -83,6 +88,10 @@ class ReadyRoom:
             f"{what} marked local only, so nothing was sent to {model.provider.label}.",
             hint="Choose a model on this machine, or take the mark away.",
         )
+
+    async def reconnect(self) -> None:
+        """Connect anew to what is elsewhere: the way there has changed."""
+        await self._remote.close()
 
     async def close(self) -> None:
         """End what was started."""

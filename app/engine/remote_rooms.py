@@ -52,7 +52,7 @@ def remote_rooms(
     settings: Callable[[], Settings],
     mailbox: Mailbox,
     local: ModelSource,
-    catalog: Catalog,
+    catalog: Callable[[], Catalog],
     secrets: KeySource,
     redactor: Redactor,
     connect: Callable[[], Connections] | None,
@@ -67,6 +67,7 @@ def remote_rooms(
         remote=remote,
         accounts=accounts,
         local_only=local_only,
+        settings=settings,
         clean=lambda model: redacted(model, redactor),
     )
     steering = Steering(
@@ -80,6 +81,7 @@ def remote_rooms(
     )
     places = Places(
         paths=paths,
+        catalog=catalog,
         store=store,
         settings=settings,
         remote=remote,

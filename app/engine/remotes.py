@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from app.engine.accounts import RemoteTab
 from app.engine.events import ModelActivity
 from app.engine.mailbox import Mailbox
+from app.engine.offline import refuse_offline
 from app.settings import Settings
 from models.errors import ModelError
 from models.keys import RunKeys
@@ -193,6 +194,7 @@ class RemoteModels:
         from models.remote import RemoteModel
         from models.remote_client import build_model
 
+        refuse_offline(self._settings(), f"nothing was sent to {model.provider.label}")
         key = self.keys.key(model.provider.key_name)
         return RemoteModel(
             build_model(model, key, self.connections),

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from app.engine.events import Notice
 from app.engine.mailbox import Mailbox
+from app.engine.offline import HINT, is_offline
 from app.engine.secret_trial import Trial, try_secret
 from app.engine.turn_secrets import TurnSecrets, item_of
 from app.errors import NotFoundError, UsageError
@@ -256,6 +257,12 @@ class SecretDesk:
         """Whether the value is there and its host takes it. Sends it to the first bound host."""
         record = self.require(name)
         value = await asyncio.to_thread(self.vault.value, record.keep, item_of(record))
+        if is_offline(self._settings()):
+            return Trial(
+                works=None,
+                message="The value is there. Drydock is offline, so it was not tried.",
+                hint=HINT,
+            )
         return await try_secret(record.binding, value)
 
     def wants_passphrase(self) -> bool:

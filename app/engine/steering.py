@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from app.engine.accounts import Accounts
+from app.engine.offline import is_offline
 from app.engine.remotes import RemoteModels
 from app.engine.router import Candidate, Choice, Outcome, Rate, StepUp, choose, offer
 from app.errors import ModelUnavailableError
@@ -34,7 +35,7 @@ class Steering:
     def __init__(
         self,
         *,
-        catalog: Catalog,
+        catalog: Callable[[], Catalog],
         folder: Path,
         settings: Callable[[], Settings],
         remote: RemoteModels,
@@ -75,7 +76,7 @@ class Steering:
             self.candidates(),
             self.rates(),
             good_enough=self._settings().router.good_enough,
-            local_only=bool(reason),
+            local_only=bool(reason) or is_offline(self._settings()),
         )
         return None if found is None else self._told(found)
 
@@ -103,7 +104,7 @@ class Steering:
                 parameters=entry.parameters,
                 default=f"local:{entry.id}" == default,
             )
-            for entry in self._catalog.entries
+            for entry in self._catalog().entries
             if find_model(self._folder, entry) is not None
         ]
         for model_id in self._settings().remote.models:

@@ -87,7 +87,7 @@ class LocalModels:
     def __init__(
         self,
         *,
-        catalog: Catalog,
+        catalog: Callable[[], Catalog],
         folder: Path,
         settings: Callable[[], Settings],
         mailbox: Mailbox,
@@ -111,11 +111,11 @@ class LocalModels:
         from models.library import prefix_folder, require_model
         from models.local import LocalModel
 
-        entry = self._catalog.get(model_id)
+        entry = self._catalog().get(model_id)
         # In a thread: a file that was never verified is read to its end.
         path = (await asyncio.to_thread(require_model, self._folder, entry)).path
         prompt = load_prompt(entry.family, entry.id)
-        settings = self._settings().model
+        settings = self._settings().model_for(model_id)
         context_tokens = min(settings.context_tokens, entry.context_tokens)
         await asyncio.to_thread(check_file, path, entry.name, context_tokens)
         wanted = WorkerSettings(
@@ -134,10 +134,6 @@ class LocalModels:
             one_program=True,
         )
 
-    def use_catalog(self, catalog: Catalog) -> None:
-        """Models came or went."""
-        self._catalog = catalog
-
     async def probe(self, model_id: str, *, tokens: int) -> Probe:
         """Load a model and let it write `tokens` tokens. Raises: `ModelError`."""
         from models.client import GenerateRequest
@@ -155,7 +151,8 @@ class LocalModels:
             load_s=load_s,
             first_token_s=first_token_s,
             tokens_per_s=max(0, done.completion_tokens - 1) / writing_s,
-            threads=self._settings().model.threads or measure_hardware().default_threads,
+            threads=self._settings().model_for(model_id).threads
+            or measure_hardware().default_threads,
         )
 
     async def _load(self, model_id: str, wanted: WorkerSettings) -> WorkerClient:

@@ -24,13 +24,13 @@ from app.engine.mailbox import Mailbox
 from app.engine.turn_json import turn_json
 from app.engine.warm import ModelSource
 from app.errors import AppError
-from app.lab.machine import machine_name
 from app.lab.plan import NOTHING, ORACLE, Slot
 from app.lab.scripts import Judged, TaskBrokenError, judge, make_folder
 from app.paths import Paths
 from app.settings import Settings, save_settings
 from app.store.records import Folder, TurnRecord
 from app.store.trials import TrialRecord
+from models.hardware import machine_name
 from sandbox.grants import grants_of
 
 UNSAFE = "unsafe: "

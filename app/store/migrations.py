@@ -182,4 +182,23 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE turns ADD COLUMN routed TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE turns ADD COLUMN offer TEXT",
     ),
+    (
+        # Models that are to be fetched, in order, and how fast the ones here were measured to be.
+        """CREATE TABLE downloads (
+            id TEXT PRIMARY KEY,
+            state TEXT NOT NULL,
+            queued TEXT NOT NULL,
+            problem TEXT NOT NULL DEFAULT '',
+            hint TEXT NOT NULL DEFAULT ''
+        )""",
+        """CREATE TABLE probes (
+            id TEXT PRIMARY KEY,
+            tokens_per_s REAL NOT NULL,
+            first_token_s REAL NOT NULL,
+            load_s REAL NOT NULL,
+            threads INTEGER NOT NULL,
+            machine TEXT NOT NULL,
+            at TEXT NOT NULL
+        )""",
+    ),
 )

@@ -18,7 +18,7 @@ from app.ui.widgets import button, column, frame, row
 from models.providers import AUTO, is_remote
 
 if TYPE_CHECKING:
-    from app.engine.engine import ModelStatus
+    from app.engine.model_status import ModelStatus
     from app.engine.places import RemoteChoice
 
 MAX_LINES = 8

@@ -27,7 +27,7 @@ from app.ui.trials_dialog import TrialsDialog
 from app.ui.vault_dialog import VaultDialog
 
 if TYPE_CHECKING:
-    from app.engine.engine import ModelStatus
+    from app.engine.model_status import ModelStatus
     from app.engine.previews import Preview
     from app.lab.standings import Standing
 

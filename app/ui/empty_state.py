@@ -20,7 +20,7 @@ from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL
 from app.ui.widgets import button, clear, column, frame, label, plain_tooltip, row, set_icon
 
 if TYPE_CHECKING:
-    from app.engine.engine import ModelStatus
+    from app.engine.model_status import ModelStatus
 
 PAGE_PX = 560
 RECENT_SHOWN = 3

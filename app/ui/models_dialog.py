@@ -19,7 +19,7 @@ from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
 from app.ui.widgets import button, clear, column, label, row
 
 if TYPE_CHECKING:
-    from app.engine.engine import ModelStatus
+    from app.engine.model_status import ModelStatus
     from models.fit import Fit
 
 

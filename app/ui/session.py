@@ -18,6 +18,7 @@ from app.engine.events import (
     ChatsChanged,
     Event,
     FetchEnded,
+    FetchesChanged,
     FetchProgressed,
     LabEnded,
     LabProgressed,
@@ -43,8 +44,9 @@ from app.ui.secret_session import SecretSession
 
 if TYPE_CHECKING:
     from app.engine.demo import Demo
-    from app.engine.engine import Engine, ModelStatus
+    from app.engine.engine import Engine
     from app.engine.keeper import UndoSpace
+    from app.engine.model_status import ModelStatus
     from app.engine.previews import Preview
     from app.settings import Settings
 
@@ -327,32 +329,32 @@ class Session(QObject):
             self.models = tuple(models)
             self.models_changed.emit(self.models)
 
-        self._bridge.call(lambda engine: engine.models(), arrived, owner=self)
+        self._bridge.call(lambda engine: engine.shelf.models(), arrived, owner=self)
 
     def fetch_model(self, model_id: str) -> None:
         """Begin to fetch a model."""
         self._bridge.call(
-            lambda engine: engine.fetch_model(model_id), lambda _none: self.refresh_models(),
+            lambda engine: engine.shelf.fetch(model_id), lambda _none: None,
             owner=self,
         )  # fmt: skip
 
     def import_model(self, path: str) -> None:
         """Use a model file that is on this machine."""
         self._bridge.call(
-            lambda engine: engine.import_model(Path(path)), lambda _entry: self.refresh_models(),
+            lambda engine: engine.shelf.take_in(Path(path)), lambda _entry: self.refresh_models(),
             owner=self,
         )  # fmt: skip
 
     def remove_model(self, model_id: str) -> None:
         """Delete a model's file."""
         self._bridge.call(
-            lambda engine: engine.remove_model(model_id), lambda _freed: self.refresh_models(),
+            lambda engine: engine.shelf.remove(model_id), lambda _freed: self.refresh_models(),
             owner=self,
         )  # fmt: skip
 
     def cancel_fetch(self, model_id: str) -> None:
         """Stop fetching a model."""
-        self._bridge.call(lambda engine: engine.cancel_fetch(model_id))
+        self._bridge.call(lambda engine: engine.shelf.fetches.cancel(model_id))
 
     def refresh_settings(self) -> None:
         """Ask for the settings in force."""
@@ -465,6 +467,8 @@ class Session(QObject):
                 self.activity_changed.emit(event)
             case FetchProgressed():
                 self.fetch_progressed.emit(event)
+            case FetchesChanged():
+                self.refresh_models()
             case FetchEnded():
                 self.fetch_ended.emit(event)
                 self.refresh_models()

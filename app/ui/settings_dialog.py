@@ -29,8 +29,8 @@ from app.ui.widgets import button, column, label, row
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from app.engine.engine import ModelStatus
     from app.engine.keeper import UndoSpace
+    from app.engine.model_status import ModelStatus
     from app.settings import Settings
 
 type _Spin = QSpinBox | QDoubleSpinBox

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.engine.engine import ModelStatus
 from app.engine.events import ChatsChanged, Event, TurnChanged
 from app.engine.keeper import UndoSpace
 from app.engine.mailbox import Mailbox
+from app.engine.model_status import ModelStatus
 from app.engine.previews import Preview
 from app.errors import AppError
 from app.paths import Paths
@@ -23,6 +23,7 @@ from sandbox.verify import Choice
 from sandbox.workspace.ladder import RungState
 from tests.app.ui import samples
 from tests.app.ui.fake_places import FakePlaces
+from tests.app.ui.fake_shelf import FakeShelf
 
 PREVIEW = Preview(
     kind="text",
@@ -42,7 +43,6 @@ def model(name: str = "Qwen2.5-Coder 1.5B", **values: object) -> ModelStatus:
         "context_tokens": 32_768,
         "present": True,
         "default": True,
-        "fetching": False,
         "fit": Fit(label="fits", context_tokens=8192, needed_bytes=10**9, free_bytes=10**10),
     }
     return ModelStatus(**{**base, **values})  # type: ignore[arg-type]
@@ -81,6 +81,7 @@ class FakeEngine:
         return self.measured
 
     def __post_init__(self) -> None:
+        self.shelf = FakeShelf(self.asked, lambda: self.catalog)
         self.places = FakePlaces(self.asked, self._chat, self._keep)
 
     def _chat(self, chat_id: str) -> ChatRecord:
@@ -208,22 +209,6 @@ class FakeEngine:
     async def preview(self, turn_id: str, change_id: str) -> Preview:
         self.asked.append(("preview", change_id))
         return PREVIEW
-
-    async def models(self) -> list[ModelStatus]:
-        return list(self.catalog)
-
-    async def fetch_model(self, model_id: str) -> None:
-        self.asked.append(("fetch", model_id))
-
-    async def import_model(self, path: Path, name: str = "") -> None:
-        self.asked.append(("import", str(path)))
-
-    async def remove_model(self, model_id: str) -> int:
-        self.asked.append(("remove", model_id))
-        return 1
-
-    async def cancel_fetch(self, model_id: str) -> None:
-        self.asked.append(("cancel_fetch", model_id))
 
     async def settings(self) -> Settings:
         return self.current
