@@ -235,5 +235,5 @@ def _checked(text: str) -> tuple[str, str]:
     try:
         prepare(found.source, builtin_tools())
     except ProgramFaultError as error:
-        return found.source, error.fault.brief()
-    return found.source, ""
+        return found.source.strip(), error.fault.brief()
+    return found.source.strip(), ""

@@ -14,12 +14,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
 from shiboken6 import isValid
 
-from app.engine.events import FetchEnded, FetchProgressed
 from app.store.records import ChatRecord, Problem, TurnRecord
 from app.ui import words
 from app.ui.command_palette import CommandPalette
 from app.ui.heat_map import short_name
-from app.ui.models_dialog import ModelsDialog
+from app.ui.model_dialogs import ModelDialogs
 from app.ui.review_dialog import Decision, PreviewWish, ReviewDialog
 from app.ui.session import Session
 from app.ui.settings_dialog import SettingsDialog
@@ -27,9 +26,9 @@ from app.ui.trials_dialog import TrialsDialog
 from app.ui.vault_dialog import VaultDialog
 
 if TYPE_CHECKING:
-    from app.engine.model_status import ModelStatus
     from app.engine.previews import Preview
     from app.lab.standings import Standing
+    from app.ui.models_dialog import ModelsDialog
 
 
 class Dialogs(QObject):
@@ -40,13 +39,10 @@ class Dialogs(QObject):
         self._session = session
         self._window = window
         self.review: ReviewDialog | None = None
-        self.models: ModelsDialog | None = None
         self.palette: CommandPalette | None = None
         self.settings: SettingsDialog | None = None
         self.vault: VaultDialog | None = None
-        session.models_changed.connect(self._models_changed)
-        session.fetch_progressed.connect(self._fetch_progressed)
-        session.fetch_ended.connect(self._fetch_ended)
+        self.shelf = ModelDialogs(session, window)
 
     def show_palette(self, actions: Sequence[QAction]) -> None:
         """Open the command palette."""
@@ -57,22 +53,14 @@ class Dialogs(QObject):
         self.palette = palette
         palette.show()
 
+    @property
+    def models(self) -> ModelsDialog | None:
+        """The list of models, while it is open."""
+        return self.shelf.models
+
     def show_models(self) -> None:
         """Open the list of models."""
-        if self.models is not None:
-            self.models.raise_()
-            return
-        dialog = ModelsDialog(self._window)
-        dialog.fetch_wanted.connect(self._session.fetch_model)
-        dialog.cancel_wanted.connect(self._session.cancel_fetch)
-        dialog.import_wanted.connect(self._session.import_model)
-        dialog.remove_wanted.connect(self._session.remove_model)
-        dialog.finished.connect(self._forgetting("models", dialog))
-        self.models = dialog
-        if self._session.models:
-            dialog.show_models(self._session.models)
-        self._session.refresh_models()
-        dialog.show()
+        self.shelf.show()
 
     def show_trials(self, standing: Standing, capability: str) -> None:
         """Open the trials behind a cell of the heat map."""
@@ -211,7 +199,7 @@ class Dialogs(QObject):
         self._session.preview(wish, found, failed, dialog)
 
     def _forgetting(
-        self, name: Literal["review", "models", "palette", "settings", "vault"], dialog: QObject
+        self, name: Literal["review", "palette", "settings", "vault"], dialog: QObject
     ) -> Callable[[int], None]:
         """What is done when `dialog` has closed."""
 
@@ -220,15 +208,3 @@ class Dialogs(QObject):
                 setattr(self, name, None)
 
         return forget
-
-    def _models_changed(self, models: tuple[ModelStatus, ...]) -> None:
-        if self.models is not None:
-            self.models.show_models(models)
-
-    def _fetch_progressed(self, progress: FetchProgressed) -> None:
-        if self.models is not None:
-            self.models.show_progress(progress)
-
-    def _fetch_ended(self, ended: FetchEnded) -> None:
-        if self.models is not None:
-            self.models.show_end(ended)

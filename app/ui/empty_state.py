@@ -32,6 +32,7 @@ class EmptyState(QScrollArea):
     add_folder_wanted = Signal()
     recent_wanted = Signal(str)
     fetch_wanted = Signal(str)
+    pause_wanted = Signal(str)
     cancel_wanted = Signal(str)
     models_wanted = Signal()
     example_wanted = Signal(str)
@@ -129,8 +130,8 @@ class EmptyState(QScrollArea):
         )
         self._fetch.setText(text)
         self._fetch.setAccessibleName(text)
-        self._fetch.setVisible(not wanted.fetching)
-        self._bar.set_running(wanted.fetching)
+        self._fetch.setVisible(wanted.download is None)
+        self._bar.show_download(wanted.download, wanted.size_bytes)
 
     def show_progress(self, progress: FetchProgressed) -> None:
         """Show a fetch on its way."""
@@ -178,6 +179,8 @@ class EmptyState(QScrollArea):
                              on_click=lambda: self.fetch_wanted.emit(self._model_id))  # fmt: skip
         layout.addWidget(self._fetch, 0, Qt.AlignmentFlag.AlignLeft)
         self._bar = FetchBar()
+        self._bar.pause_wanted.connect(lambda: self.pause_wanted.emit(self._model_id))
+        self._bar.resume_wanted.connect(lambda: self.fetch_wanted.emit(self._model_id))
         self._bar.cancel_wanted.connect(lambda: self.cancel_wanted.emit(self._model_id))
         layout.addWidget(self._bar)
         return card

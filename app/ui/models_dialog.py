@@ -1,47 +1,77 @@
-"""The local models: what is here, what can be fetched, what each needs.
+"""The local models: what is here, what can be had, how each does here, and what to do with it.
 
-Owns the dialog. It must not talk to the engine. Thread: UI.
+Owns the dialog: search, filter, cards, and taking in files of the person's. It must not talk to
+the engine. Thread: UI.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QWidget,
+)
 
 from app.engine.events import FetchEnded, FetchProgressed
+from app.settings import ModelSettings, OwnModelSettings
+from app.store.records import Problem
 from app.ui import words
-from app.ui.fetch_bar import FetchBar
-from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
+from app.ui.model_card import ModelCard
+from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
 from app.ui.widgets import button, clear, column, label, row
 
 if TYPE_CHECKING:
     from app.engine.model_status import ModelStatus
-    from models.fit import Fit
+    from app.engine.shelf import Sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnChange:
+    """New settings for one model alone."""
+
+    model_id: str
+    own: OwnModelSettings
 
 
 class ModelsDialog(QDialog):
-    """Lists the models. `fetch_wanted`, `cancel_wanted` and `remove_wanted` carry a model's id,
-    `import_wanted` the path of a model file."""
+    """Lists the models. Signals carry a model's id; `import_wanted` the path of a model file,
+    `own_wanted` an `OwnChange`, `others_wanted` nothing."""
 
     fetch_wanted = Signal(str)
+    pause_wanted = Signal(str)
     cancel_wanted = Signal(str)
     remove_wanted = Signal(str)
+    default_wanted = Signal(str)
+    sample_wanted = Signal(str)
+    probe_wanted = Signal(str)
     import_wanted = Signal(str)
+    own_wanted = Signal(object)
+    others_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Models"))
         self.setModal(False)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._cards: dict[str, _ModelCard] = {}
+        self._cards: dict[str, ModelCard] = {}
+        self._models: tuple[ModelStatus, ...] = ()
+        self._common = ModelSettings()
         layout = column(self, margin=SPACE_L, spacing=SPACE_M)
         layout.addWidget(label(self.tr("Models on this machine"), "heading"))
         text = self.tr("They run here and send nothing. Larger ones answer better and slower.")
         layout.addWidget(label(text, "muted", wrap=True))
+        layout.addLayout(self._filters())
         page = QWidget()
         page.setProperty("role", "ground")
         self._rows = column(page, spacing=SPACE_S)
@@ -50,15 +80,46 @@ class ModelsDialog(QDialog):
         area.setProperty("role", "plain")
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(page)
         layout.addWidget(area, 1)
+        self._none = label(self.tr("No model is like that. Clear the search."), "muted", wrap=True)
+        self._none.hide()
+        layout.addWidget(self._none)
+        self._told = label("", "muted", wrap=True)
+        self._told.hide()
+        layout.addWidget(self._told)
         buttons = row()
         buttons.addWidget(button(self.tr("Use a model file…"), on_click=self._choose_file))
+        buttons.addWidget(
+            button(self.tr("Models of other programs…"), on_click=self.others_wanted.emit)
+        )
         buttons.addStretch(1)
         buttons.addWidget(button(self.tr("Close"), on_click=self.close))
         layout.addLayout(buttons)
         self.setAcceptDrops(True)
-        self.resize(620, 540)
+        self.resize(680, 640)
+
+    def _filters(self) -> QHBoxLayout:
+        line = row()
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(self.tr("Search by name, family or licence"))
+        self.search.setAccessibleName(self.tr("Search models"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        line.addWidget(self.search, 1)
+        self.kinds = QComboBox()
+        self.kinds.setAccessibleName(self.tr("Which models are shown"))
+        for value, text in (
+            ("all", self.tr("All models")),
+            ("here", self.tr("On this machine")),
+            ("fits", self.tr("That fit into memory")),
+            ("absent", self.tr("To be downloaded")),
+        ):
+            self.kinds.addItem(text, value)
+        self.kinds.currentIndexChanged.connect(self._filter)
+        line.addWidget(self.kinds)
+        return line
 
     def _choose_file(self) -> None:
         chooser = QFileDialog(self, self.tr("Use a model file"))
@@ -78,21 +139,59 @@ class ModelsDialog(QDialog):
         for path in _model_files(event.mimeData()):
             self.import_wanted.emit(path)
 
+    def show_common(self, common: ModelSettings) -> None:
+        """What is set for all models."""
+        self._common = common
+        self.show_models(self._models)
+
     def show_models(self, models: Sequence[ModelStatus]) -> None:
         """Show the models; progress that is on the screen stays."""
+        self._models = tuple(models)
         if list(self._cards) != [model.model_id for model in models]:
             clear(self._rows)
             self._cards.clear()
             for model in models:
-                card = _ModelCard(model)
-                card.fetch_wanted.connect(self.fetch_wanted)
-                card.cancel_wanted.connect(self.cancel_wanted)
-                card.remove_wanted.connect(self.remove_wanted)
+                card = self._card(model)
                 self._cards[model.model_id] = card
                 self._rows.addWidget(card)
             self._rows.addStretch(1)
         for model in models:
-            self._cards[model.model_id].update_model(model)
+            self._cards[model.model_id].update_model(model, self._common)
+        self._filter()
+
+    def _card(self, model: ModelStatus) -> ModelCard:
+        card, model_id = ModelCard(model, self._common), model.model_id
+        for wish, told in (
+            (card.fetch_wanted, self.fetch_wanted),
+            (card.pause_wanted, self.pause_wanted),
+            (card.cancel_wanted, self.cancel_wanted),
+            (card.remove_wanted, self.remove_wanted),
+            (card.default_wanted, self.default_wanted),
+            (card.sample_wanted, self.sample_wanted),
+            (card.probe_wanted, self.probe_wanted),
+        ):
+            wish.connect(lambda told=told: told.emit(model_id))
+
+        def own_chosen(own: OwnModelSettings) -> None:
+            self.own_wanted.emit(OwnChange(model_id=model_id, own=own))
+
+        card.own_wanted.connect(own_chosen)
+        return card
+
+    def _filter(self, _changed: object = None) -> None:
+        text, kind = self.search.text(), self.kinds.currentData()
+        shown = 0
+        for model in self._models:
+            fits = {
+                "all": True,
+                "here": model.present,
+                "fits": model.fit.label != "does not fit",
+                "absent": not model.present,
+            }[kind]
+            card = self._cards[model.model_id]
+            card.setVisible(fits and card.matches(text))
+            shown += fits and card.matches(text)
+        self._none.setVisible(not shown and bool(self._models))
 
     def show_progress(self, progress: FetchProgressed) -> None:
         """Show a fetch on its way."""
@@ -102,74 +201,44 @@ class ModelsDialog(QDialog):
     def show_end(self, ended: FetchEnded) -> None:
         """Show how a fetch ended."""
         if (card := self._cards.get(ended.model_id)) is not None:
-            card.bar.show_end(ended)
+            card.show_end(ended)
+
+    def show_sample(self, model_id: str, sample: Sample) -> None:
+        """Show what a model said when it was tried."""
+        if (card := self._cards.get(model_id)) is not None:
+            card.show_sample(sample)
+
+    def show_probed(self, model_id: str) -> None:
+        """A model was measured."""
+        if (card := self._cards.get(model_id)) is not None:
+            card.show_probed()
+
+    def show_problem(self, model_id: str, problem: Problem) -> None:
+        """Show why something could not be done with a model."""
+        if (card := self._cards.get(model_id)) is not None:
+            card.show_problem(problem)
+
+    def show_removed(self, name: str, freed_bytes: int | None) -> None:
+        """Say what a removal freed."""
+        self._tell(
+            self.tr("{0} is removed, {1} freed.").format(name, words.size(freed_bytes))
+            if freed_bytes
+            else self.tr("{0} is off the list; its file stays where it was.").format(name)
+        )
+
+    def show_taken(self, name: str) -> None:
+        """Say that a file was taken in."""
+        self._tell(self.tr("{0} can be used now.").format(name))
+
+    def show_refused(self, problem: Problem) -> None:
+        """Say why a file could not be taken in."""
+        self._tell(f"{problem.message} {problem.hint}".strip())
+
+    def _tell(self, text: str) -> None:
+        self._told.setText(text)
+        self._told.show()
 
 
 def _model_files(data: QMimeData) -> list[str]:
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return [path for path in paths if path.lower().endswith(".gguf")]
-
-
-class _ModelCard(QFrame):
-    """One model."""
-
-    fetch_wanted = Signal(str)
-    cancel_wanted = Signal(str)
-    remove_wanted = Signal(str)
-
-    def __init__(self, model: ModelStatus) -> None:
-        super().__init__()
-        self.setProperty("role", "card")
-        layout = column(self, margin=SPACE_M, spacing=SPACE_XS)
-        line = row(spacing=SPACE_M)
-        self._name = label(model.name, "strong", wrap=True)
-        self._state = label("", "meta")
-        self._fetch = button(self.tr("Download"), icon="ph.download-simple",
-                             name=self.tr("Download {0}").format(model.name),
-                             on_click=lambda: self.fetch_wanted.emit(model.model_id))  # fmt: skip
-        line.addWidget(self._name, 1)
-        line.addWidget(self._state)
-        line.addWidget(self._fetch)
-        self._remove = button(self.tr("Remove"), name=self.tr("Remove {0}").format(model.name),
-                              on_click=lambda: self.remove_wanted.emit(model.model_id))  # fmt: skip
-        line.addWidget(self._remove)
-        layout.addLayout(line)
-        self._facts = label("", "muted", wrap=True)
-        layout.addWidget(self._facts)
-        self.bar = FetchBar()
-        self.bar.cancel_wanted.connect(lambda: self.cancel_wanted.emit(model.model_id))
-        layout.addWidget(self.bar)
-        self.update_model(model)
-
-    def update_model(self, model: ModelStatus) -> None:
-        """Show a model's state."""
-        name = model.name
-        self._name.setText(self.tr("{0}, the default").format(name) if model.default else name)
-        facts = (
-            words.size(model.size_bytes or None),
-            self.tr("reads {0} tokens").format(f"{model.context_tokens:,}"),
-            self.tr("licence {0}").format(model.licence),
-            self._fit_text(model.fit),
-        )
-        self._facts.setText(", ".join(facts))
-        self._facts.setToolTip(model.fit.advice)
-        self._remove.setVisible(model.present and not model.fetching)
-        self._state.setText(self.tr("on this machine") if model.present else "")
-        self._fetch.setVisible(not model.present and not model.fetching)
-        self.bar.set_running(model.fetching)
-
-    def _fit_text(self, fit: Fit) -> str:
-        match fit.label:
-            case "fits":
-                return self.tr("fits into memory")
-            case "less context":
-                text = self.tr("fits into memory if it reads at most {0} tokens")
-                return text.format(f"{fit.context_tokens:,}")
-            case "does not fit":
-                text = self.tr("does not fit: needs {0} of memory")
-                return text.format(words.size(fit.needed_bytes))
-
-    def show_progress(self, progress: FetchProgressed) -> None:
-        """Show the fetch."""
-        self._fetch.hide()
-        self.bar.show_progress(progress)

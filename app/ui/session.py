@@ -7,7 +7,6 @@ listen to its signals. Thread: UI.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -41,6 +40,7 @@ from app.ui.lab_session import LabSession
 from app.ui.question_block import Answered
 from app.ui.review_dialog import Decision, PreviewWish
 from app.ui.secret_session import SecretSession
+from app.ui.shelf_session import ShelfSession
 
 if TYPE_CHECKING:
     from app.engine.demo import Demo
@@ -78,6 +78,7 @@ class Session(QObject):
         self._bridge = bridge
         self.lab = LabSession(bridge, self)
         self.secrets = SecretSession(bridge, self)
+        self.shelf = ShelfSession(bridge, self)
         self.chat: ChatRecord | None = None
         self.models: tuple[ModelStatus, ...] = ()
         self.settings: Settings | None = None
@@ -330,31 +331,6 @@ class Session(QObject):
             self.models_changed.emit(self.models)
 
         self._bridge.call(lambda engine: engine.shelf.models(), arrived, owner=self)
-
-    def fetch_model(self, model_id: str) -> None:
-        """Begin to fetch a model."""
-        self._bridge.call(
-            lambda engine: engine.shelf.fetch(model_id), lambda _none: None,
-            owner=self,
-        )  # fmt: skip
-
-    def import_model(self, path: str) -> None:
-        """Use a model file that is on this machine."""
-        self._bridge.call(
-            lambda engine: engine.shelf.take_in(Path(path)), lambda _entry: self.refresh_models(),
-            owner=self,
-        )  # fmt: skip
-
-    def remove_model(self, model_id: str) -> None:
-        """Delete a model's file."""
-        self._bridge.call(
-            lambda engine: engine.shelf.remove(model_id), lambda _freed: self.refresh_models(),
-            owner=self,
-        )  # fmt: skip
-
-    def cancel_fetch(self, model_id: str) -> None:
-        """Stop fetching a model."""
-        self._bridge.call(lambda engine: engine.shelf.fetches.cancel(model_id))
 
     def refresh_settings(self) -> None:
         """Ask for the settings in force."""

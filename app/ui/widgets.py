@@ -67,6 +67,14 @@ def label(
     return made
 
 
+def restyle(target: QLabel, role: LabelRole) -> None:
+    """Give a label another role."""
+    if target.property("role") != role:
+        target.setProperty("role", role)
+        target.style().unpolish(target)
+        target.style().polish(target)
+
+
 def button(
     text: str,
     role: ButtonRole = "normal",
