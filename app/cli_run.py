@@ -40,7 +40,7 @@ from app.engine.turn_json import turn_json
 from app.errors import ModelUnavailableError, UsageError
 from app.log import start_log
 from app.paths import Paths, open_home
-from app.store.records import Folder, TurnRecord
+from app.store.records import ChatRecord, Folder, TurnRecord
 from models.providers import AUTO, is_remote
 from sandbox.changeset import ChangeSet
 from sandbox.grant_budgets import FORMS, OPTIONS
@@ -79,11 +79,15 @@ async def run_task(args: argparse.Namespace) -> int:
         task, folders = await _demo(paths) if args.demo else (args.task, _folders(args))
         if args.key_stdin:
             await take_key(engine, args.model or (await engine.settings()).default_model)
-        model_id = await _model_ready(engine, args.model)
-        chat = await engine.new_chat(folders, model_id)
+        earlier = await _earlier_chat(engine, args)
+        wanted = args.model or ("" if earlier is None else earlier.model_id)
+        model_id = await _model_ready(engine, wanted)
+        chat = earlier or await engine.new_chat(folders, model_id)
         if args.local_only:
             await engine.places.mark_chat(chat.chat_id, True)
-        turn = await engine.send(chat.chat_id, task, seed=args.seed, grants=grants_of(grants))
+        turn = await engine.send(
+            chat.chat_id, task, seed=args.seed, grants=grants_of(grants), model_id=args.model
+        )
         return await _see_through(engine, turn, args, grants)
 
 
@@ -93,10 +97,19 @@ async def run_program(args: argparse.Namespace) -> int:
     source = await asyncio.to_thread(_read_program, args.program)
     async with open_engine() as (engine, _):
         await _open_vault(engine, args)
-        chat = await engine.new_chat(_folders(args))
+        folders = _folders(args)
+        chat = await _earlier_chat(engine, args) or await engine.new_chat(folders)
         title = "program" if args.program == "-" else Path(args.program).name
         turn = await engine.run_program(chat.chat_id, source, title, grants=grants_of(grants))
         return await _see_through(engine, turn, args, grants)
+
+
+async def _earlier_chat(engine: Engine, args: argparse.Namespace) -> ChatRecord | None:
+    """The chat of the run that is gone on after, if one is named."""
+    if not args.after:
+        return None
+    turn = await engine.run_record(args.after)
+    return (await engine.open_chat(turn.chat_id)).chat
 
 
 async def _see_through(
@@ -324,7 +337,9 @@ def _folders(args: argparse.Namespace) -> list[Folder]:
         Folder(path=str(Path(item).expanduser().absolute()), rights="read")
         for item in args.read_folder
     ]
-    if not folders:
+    if args.after and folders:
+        raise UsageError("--after goes on with the folders of that run's chat.")
+    if not folders and not args.after:
         raise UsageError("Say which folder to work on.", hint="--folder PATH, as often as needed")
     for folder in folders:
         if not Path(folder.path).is_dir():

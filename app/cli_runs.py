@@ -104,6 +104,21 @@ async def resume_run(args: argparse.Namespace) -> int:
         return await conclude(engine, turn, args, grants)
 
 
+async def reset_session(args: argparse.Namespace) -> int:
+    """Forget what the programs of a run's chat defined."""
+    async with open_engine() as (engine, _):
+        turn = await engine.run_record(args.run_id)
+        found = await engine.sessions.reset(turn.chat_id)
+    names = [*found.variables, *(f"{name}()" for name in found.functions)]
+    if args.json:
+        print_json({"version": 1, "chat_id": turn.chat_id, "forgotten": names})
+    elif names:
+        say(f"Forgotten: {', '.join(names)}. The next program of this chat starts fresh.")
+    else:
+        say("Nothing was defined. The next program of this chat starts fresh.")
+    return EXIT_DONE
+
+
 async def undo_run(args: argparse.Namespace) -> int:
     """Take a run's changes back."""
     async with open_engine() as (engine, _):

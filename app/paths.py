@@ -62,6 +62,11 @@ class Paths:
         return self.home / "tapes"
 
     @property
+    def states(self) -> Path:
+        """One folder a chat: what its programs left for the next one."""
+        return self.home / "states"
+
+    @property
     def undo(self) -> Path:
         """One folder a committed turn, with what undo needs."""
         return self.home / "undo"

@@ -17,16 +17,15 @@ from sandbox import fingerprint
 from sandbox.changeset import Evidence
 from sandbox.effects import Effect, EffectKind, Span
 from sandbox.errors import Fault, ProgramFaultError
-from sandbox.faults import PROGRAM_FILE
 from sandbox.host_answer import Answer
 from sandbox.host_clock import StageClock
 from sandbox.host_files import HostPaths
 from sandbox.host_rooms import HostRooms, is_clock, is_unsteady
 from sandbox.ledger import Ledger
 from sandbox.names import shown
+from sandbox.places import EVALUATED, Places
 from sandbox.plain import NotPlainError
 from sandbox.ports import Gate, Verdict
-from sandbox.program import Program
 from sandbox.question import Question, QuestionKind, composed
 from sandbox.tape import Cell, Reply, Result, Tape, TapeDivergedError
 from sandbox.tool_calls import LATER, Pending, known
@@ -35,7 +34,6 @@ REVERSIBLE: frozenset[EffectKind] = frozenset(
     {"read", "create", "modify", "delete", "move", "show", "command"}
 )
 """Effects that leave nothing outside the stage and the workspace."""
-_EVALUATED = "<string>"
 _CLOCK_CALLS = 1_000_000
 _TOLD = ("value", "begun")
 # These leave something in the run itself, for its outcome: they are done again.
@@ -86,7 +84,7 @@ class Calls:
 
     def __init__(
         self,
-        program: Program,
+        places: Places,
         *,
         paths: HostPaths,
         rooms: HostRooms,
@@ -98,7 +96,7 @@ class Calls:
         """`former`: calls that cannot be taken back, made by programs of the turn that failed."""
         self.count = 0
         self.notes: list[str] = []
-        self._program = program
+        self._places = places
         self._paths = paths
         self._stage = paths.stage
         self._rooms = rooms
@@ -110,9 +108,6 @@ class Calls:
         self._clocks = 0
         self._ordinals: dict[int, int] = {}
         self._begun: dict[int, bool] = {}
-        self._places: dict[str, Span | None] = {}
-        self._spans: dict[tuple[int, int], Span] = {}
-        self._at: Span | None = None
         paths.clock = self._clock
         self._stage.use_clock(self._clock)
 
@@ -122,12 +117,10 @@ class Calls:
         Raises `AskingError`, `TapeDivergedError`, and `ProgramFaultError` for a spent budget.
         """
         name = snapshot.function_name
-        span = self._span(snapshot.position)
-        if name == "__dd_at":
-            self._at = span
+        span = self._places.span(name, snapshot.position)
         ordinal, self.count = self.count, self.count + 1
         self._check_budget(name, span)
-        if snapshot.position.filename == _EVALUATED:
+        if snapshot.position.filename == EVALUATED:
             self._tape.did(bytes(fingerprint.DIGEST_BYTES), None)
             return {"exception": PermissionError("eval() and exec() cannot use files or modules")}
         call = _Call(
@@ -166,7 +159,7 @@ class Calls:
         try:
             answer = self._rooms.planned(call.name, call.args, call.kwargs)
             if answer.place is not None:
-                span = self._opened(answer.place, span, position)
+                span = self._places.opened(answer.place, span, position)
             effects = _marked(answer.effects, call.plain_name, span)
             if effects:
                 verdict = self._judged(effects, call.plain_name, span)
@@ -434,22 +427,6 @@ class Calls:
                 else "List each folder once, and read each file once.",
             )
         )
-
-    def _span(self, position: SourceRange) -> Span | None:
-        """Where a call is in the original source; calls of helpers count for who called them."""
-        if position.filename != PROGRAM_FILE:
-            return self._at if position.filename != _EVALUATED else None
-        key = (position.start, position.end)
-        span = self._spans.get(key)
-        if span is None:
-            span = self._spans[key] = self._program.original_span(*key)
-        return span
-
-    def _opened(self, path: str, span: Span | None, position: SourceRange) -> Span | None:
-        """The call that opened a file stands for what is written to it later."""
-        if position.filename == PROGRAM_FILE:
-            self._places[path] = span
-        return self._places.get(path, span)
 
 
 def is_final(effects: Sequence[Effect]) -> bool:

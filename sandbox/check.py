@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -42,27 +42,26 @@ class Finding:
     certain: bool = False
 
 
-def check(
-    program: Program, tools: ToolSet, pool: SandboxPool, known: Iterable[str] = ()
-) -> tuple[Finding, ...]:
+def check(program: Program, tools: ToolSet, pool: SandboxPool) -> tuple[Finding, ...]:
     """What is wrong with a program, in the order of its lines; nothing when it cannot be told.
 
-    `known`: names that the interpreter has from earlier programs.
+    What earlier programs left is known, as the front of the program declares it.
     Raises `ProgramFaultError` with one line for each finding that is certain to fail.
     """
     try:
-        tree = ast.parse(program.repaired)
+        tree = ast.parse(program.analysed)
     except (SyntaxError, ValueError, RecursionError):
         return ()
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    helpers = {name for name in names if name.startswith("__dd_")} | set(known)
-    text = _FUTURE.sub("pass", program.repaired)
+    helpers = {name for name in names if name.startswith("__dd_")}
+    text = _FUTURE.sub("pass", program.analysed)
     report = pool.type_report(text, stubs_for(tools), helpers)
     findings = sorted(
         {*_of_tools(tree, program, tools), *_of_report(tree, program, report, tools, helpers)},
         key=lambda finding: (finding.line, finding.message),
     )
     last = _last_report(tree, program)
+    findings = [finding for finding in findings if finding.line]  # the front has run before
     certain = [finding for finding in findings if finding.certain and finding.line != last]
     if certain:
         raise ProgramFaultError(_fault(certain[:_MOST_FINDINGS]))
@@ -77,7 +76,7 @@ def _last_report(tree: ast.Module, program: Program) -> int:
     is_report = isinstance(last, ast.Expr) and any(
         isinstance(node, ast.Name) and node.id in ("print", "__dd_print") for node in ast.walk(last)
     )
-    return program.original_line(last.lineno, last.col_offset + 1) if is_report else 0
+    return program.analysed_line(last.lineno, last.col_offset + 1) if is_report else 0
 
 
 def stubs_for(tools: ToolSet) -> str:
@@ -117,7 +116,7 @@ def _of_tools(tree: ast.Module, program: Program, tools: ToolSet) -> Iterator[Fi
                 found = tools.get(name.removeprefix(LATER))
                 problem = _problem(found, node) if found is not None else ""
                 if problem:
-                    line = program.original_line(node.lineno, node.col_offset + 1)
+                    line = program.analysed_line(node.lineno, node.col_offset + 1)
                     yield Finding(line=line, message=problem, certain=True)
             case _:
                 pass
@@ -156,7 +155,7 @@ def _of_report(
             name = _called(certainty, line) if rule in _ARGUMENT_RULES else ""
             certain = bool(name) and f"function `{name}`" in message
             hint = _declared(certainty, name) if certain else ""
-        where = program.original_line(line, place)
+        where = program.analysed_line(line, place)
         yield Finding(line=where, message=message.rstrip("."), hint=hint, certain=certain)
 
 

@@ -32,6 +32,7 @@ class _Piece:
     old_start: int
     old_end: int
     copied: bool
+    has_line_end: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,28 @@ class PositionMap:
     def end(self, offset: int) -> int:
         """The original offset of a span that ends (exclusive) at `offset` of the edited text."""
         return self._old(offset, at_end=True)
+
+    def forward(self, offset: int, *, closing: bool = False) -> int:
+        """Where the byte at an original offset is in the edited text, with what was put before it
+        on its line; `closing`: where what was put at the end of the text before it ends."""
+        place = 0
+        for index, piece in enumerate(self.pieces):
+            if piece.copied and piece.old_start <= offset <= piece.old_end:
+                place = piece.new_start + offset - piece.old_start
+                if offset < piece.old_end or piece.old_start == piece.old_end:
+                    return place if closing else self._opened(index, offset, place)
+            elif not piece.copied and piece.old_start <= offset < piece.old_end:
+                return piece.new_start
+        return place
+
+    def _opened(self, index: int, offset: int, place: int) -> int:
+        """`place`, before what was inserted right there on the same line."""
+        while index > 0 and self.pieces[index].old_start == offset:
+            before = self.pieces[index - 1]
+            if before.copied or before.old_end != offset or before.has_line_end:
+                break
+            index, place = index - 1, before.new_start
+        return place
 
     def _old(self, offset: int, *, at_end: bool) -> int:
         index = bisect_right(self.starts, offset - at_end) - 1
@@ -80,7 +103,13 @@ def apply_edits(source: bytes, edits: Iterable[Edit]) -> tuple[bytes, PositionMa
         text = edit.text.encode()
         if text:
             pieces.append(
-                _Piece(new_start=new_at, old_start=edit.start, old_end=edit.end, copied=False)
+                _Piece(
+                    new_start=new_at,
+                    old_start=edit.start,
+                    old_end=edit.end,
+                    copied=False,
+                    has_line_end=edit.text.endswith("\n"),
+                )
             )
             out.append(text)
             new_at += len(text)
@@ -94,3 +123,11 @@ def apply_edits(source: bytes, edits: Iterable[Edit]) -> tuple[bytes, PositionMa
 
 def _copied(new_start: int, old_start: int, old_end: int) -> _Piece:
     return _Piece(new_start=new_start, old_start=old_start, old_end=old_end, copied=True)
+
+
+def cut_map(head: int, begin: int, size: int) -> PositionMap:
+    """The map back to a text of `size` bytes of the text without its bytes from `head` to
+    `begin`."""
+    pieces = (_copied(0, 0, head), _copied(head, begin, size))
+    pieces = pieces if head else pieces[1:]
+    return PositionMap(pieces=pieces, starts=tuple(piece.new_start for piece in pieces))

@@ -22,6 +22,10 @@ class SandboxUnavailableError(SandboxError):
     """The interpreter cannot be started or was lost; the person can fix it (exit code 5)."""
 
 
+class StateUnusableError(SandboxError):
+    """What earlier programs left cannot be restored: the next one starts with a fresh state."""
+
+
 class CommitError(SandboxError):
     """A change set could not be applied or undone; the disk is as it was before.
 

@@ -15,8 +15,6 @@ from sandbox.hints import Hints
 from sandbox.limits import Limits
 from sandbox.program import Program
 
-# The session was fed the prelude and its rooms before.
-PROGRAM_FILE = "<python-input-2>"
 _INTERNAL_NAME = re.compile(r"pydantic_monty[\w.]*\.(\w+)")
 # Between the name of an exception of the program's own and its text.
 CARRIED = "\x1f"
@@ -30,10 +28,10 @@ _UNSUPPORTED_HINTS = {
 }
 
 
-def fault_of(error: MontyError, program: Program, limits: Limits, hints: Hints) -> Fault:
-    """The fault of a program that ended with `error`."""
+def fault_of(error: MontyError, program: Program, file: str, limits: Limits, hints: Hints) -> Fault:
+    """The fault of a program, run from `file`, that ended with `error`."""
     name, message = _name_and_message(error)
-    line = _line(error, program)
+    line = _line(error, program, file)
     if name == "TimeoutError" and "limit exceeded" in message:
         return Fault(
             type="TimeLimitError",
@@ -76,11 +74,11 @@ def _name_and_message(error: MontyError) -> tuple[str, str]:
     return name or "Error", _INTERNAL_NAME.sub(r"\1", message).strip()
 
 
-def _line(error: MontyError, program: Program) -> int | None:
+def _line(error: MontyError, program: Program, file: str) -> int | None:
     """The innermost line of the program itself, in the original source."""
     if not isinstance(error, MontyRuntimeError | MontySyntaxError):
         return None
     for frame in reversed(error.traceback()):
-        if frame.filename == PROGRAM_FILE:
+        if frame.filename == file:
             return program.original_line(frame.line, frame.column)
     return None

@@ -19,9 +19,11 @@ from dataclasses import dataclass, field
 from sandbox.effects import Span
 from sandbox.flow_graph import Graph
 from sandbox.flow_names import outline
+from sandbox.flow_state import FoundVariables
 from sandbox.flow_walk import Walk
 from sandbox.labels import Marks, joined
 from sandbox.program import Program
+from sandbox.session_state import KEPT
 
 _ROUNDS = 40
 
@@ -60,13 +62,17 @@ class Flow:
     """The flow of one program.
 
     `sites`: by place; several calls of the rewritten program may stand for one of the original;
-    `shown`: the number of the source that is what the model had been shown; `marks`: arithmetic.
+    `shown`: the number of the source that is what the model had been shown; `marks`: arithmetic;
+    `found`: for variables of earlier programs, the numbers of the sources that are what they held
+    and what had decided on them; `left`: the mark of what each variable holds at the end.
     """
 
     sites: Mapping[Place, tuple[Site, ...]]
     shown: int
     marks: Marks
     spans: Mapping[int, Span] = field(default_factory=dict[int, Span], repr=False)
+    found: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    left: Mapping[str, int] = field(default_factory=dict[str, int], repr=False)
 
     def at(self, span: Span | None) -> tuple[Site, ...]:
         """The calls at a place; none where it was not analysed."""
@@ -78,11 +84,13 @@ def analyse(program: Program, words: Callable[[str], bool] | None = None) -> Flo
 
     `words`: whether a constant (its text) may hold what the model was shown; never, by default.
     """
-    tree = ast.parse(program.repaired)
+    tree = ast.parse(program.analysed)
     graph = Graph()
     facts = outline(tree)
     walk = Walk(graph, facts, words or _nothing)
+    variables = FoundVariables(walk, program.state)
     walk.module(tree)
+    variables.open_world(_declared(tree))
     walk.finish()
     marks = Marks(graph.sources)
     for _ in range(_ROUNDS):
@@ -92,14 +100,17 @@ def analyse(program: Program, words: Callable[[str], bool] | None = None) -> Flo
     else:
         facts = None  # did not settle: everything may be everywhere
     opaque = facts is None or facts.opaque
-    return _result(program, walk, graph, marks, opaque=opaque)
+    return _result(program, walk, marks, variables, opaque=opaque)
 
 
 def _nothing(_text: str) -> bool:
     return False
 
 
-def _result(program: Program, walk: Walk, graph: Graph, marks: Marks, *, opaque: bool) -> Flow:
+def _result(
+    program: Program, walk: Walk, marks: Marks, variables: FoundVariables, *, opaque: bool
+) -> Flow:
+    graph = walk.graph
     found: dict[Place, list[Site]] = {}
     spans: dict[int, Span] = {}
     for call in walk.sites:
@@ -119,13 +130,24 @@ def _result(program: Program, walk: Walk, graph: Graph, marks: Marks, *, opaque:
         shown=walk.shown_number,
         marks=marks,
         spans=spans,
+        found={name: (found.held, found.led) for name, found in variables.found.items()},
+        left=dict.fromkeys(variables.marks(), marks.everything) if opaque else variables.marks(),
     )
 
 
+def _declared(tree: ast.Module) -> set[str]:
+    """The variables of earlier programs that the front declares."""
+    return {
+        node.id.removeprefix(KEPT)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and node.id.startswith(KEPT)
+    }
+
+
 def _span(program: Program, node: ast.expr) -> Span:
-    starts = program.repaired_line_starts
+    starts = program.analysed_line_starts
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return program.original_span(
+    return program.analysed_span(
         starts[node.lineno - 1] + node.col_offset, starts[end_line - 1] + end_column
     )
 

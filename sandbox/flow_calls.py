@@ -169,6 +169,8 @@ class Calls:
 
     def _named(self, link: _Link, function: Function) -> bool:
         """Whether a call through this name can mean the function."""
+        if function.does_everything:
+            return True
         if function.is_method:
             return function.name in _MADE_BY or not link.method or function.name == link.method
         return not link.method or link.method not in self._methods or link.method in self._stored

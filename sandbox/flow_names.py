@@ -20,7 +20,8 @@ class Function:
     """A function of the program as a value: its number among the sources, and where data enters.
 
     `entry`: what decides on whether its body runs; `loose`: `*args` or `**kwargs`, which take what
-    no parameter takes; `kind`: a method is called through an attribute of its name.
+    no parameter takes; `is_method`: it is called through an attribute of its name;
+    `does_everything`: it stands for what is not in the program's text.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Function:
     by_name: dict[str, int] = field(default_factory=dict[str, int])
     loose: int = CLEAN
     is_method: bool = False
+    does_everything: bool = False
 
 
 @dataclass(slots=True)
@@ -53,6 +55,8 @@ class Scope:
         self._facts = facts
         self.parent = parent
         self.kind = kind
+        self.made: dict[str, list[int]] = {}
+        """The values that names were bound to, where each binding is one of its own."""
         self._names: dict[str, int] = {}
         self._elsewhere: dict[str, Scope] = {}
         self._current: dict[str, int] = {}
@@ -67,6 +71,7 @@ class Scope:
         if self.kind not in ("module", "function") or name in self._facts.shared:
             return self.own(name)
         made = self._graph.node()
+        self.made.setdefault(name, []).append(made)
         self._put(name, made)
         if name in self._facts.captured:
             self._graph.flow(made, self.own(name))
@@ -131,6 +136,10 @@ class Scope:
             scope = scope.parent
         if scope is not None:
             self._elsewhere[name] = scope
+
+    def names(self) -> frozenset[str]:
+        """The names that are bound in this scope itself."""
+        return frozenset(self._names)
 
     def has(self, name: str) -> bool:
         """Whether the name is bound in this scope itself."""

@@ -56,7 +56,7 @@ class HostArchives:
         self._paths = paths
         self._stage = paths.stage
         self._open: dict[int, _Open] = {}
-        self._next = 1
+        self._next = paths.first_number
         self._calls: dict[str, Callable[..., Answer]] = {
             "__dd_archive_open": self._open_archive,
             "__dd_archive_members": self._members,
@@ -137,6 +137,12 @@ class HostArchives:
         )
         return number
 
+    def _held_open(self, number: int) -> _Open:
+        held = self._open.get(number)
+        if held is None:
+            raise ValueError("the archive is closed: open it again in this program")
+        return held
+
     def _close(self, number: int) -> Answer:
         """Write the archive to where it belongs; one in memory is returned."""
         held = self._open.get(number)
@@ -186,15 +192,15 @@ class HostArchives:
         """Of each: name, size, packed size, time, whether it is a folder, a file; CRC."""
 
         def do() -> list[tuple[object, ...]]:
-            return [_described(info) for info in _infos(self._open[number].archive)]
+            return [_described(info) for info in _infos(self._held_open(number).archive)]
 
         return Answer(do=do)
 
     def _read(self, number: int, name: str) -> Answer:
-        return Answer(do=lambda: b"".join(self._pieces(self._open[number], name, keep=True)))
+        return Answer(do=lambda: b"".join(self._pieces(self._held_open(number), name, keep=True)))
 
     def _test(self, number: int) -> Answer:
-        return Answer(do=lambda: self._open[number].archive.testzip())
+        return Answer(do=lambda: self._held_open(number).archive.testzip())
 
     def _pieces(self, held: _Open, name: str, *, keep: bool = False) -> Iterator[bytes]:
         """A member's content; raises when the archive unpacks to too much."""
@@ -219,7 +225,7 @@ class HostArchives:
 
     def _extract(self, number: int, names: Sequence[str] | None, folder: object) -> Answer:
         """Unpack members (None: all) below `folder`; the paths that were made."""
-        held = self._open[number]
+        held = self._held_open(number)
         base = self._paths.path(folder)
         infos = [i for i in _infos(held.archive) if names is None or _name(i) in names]
         if sum(_size(info) for info in infos) > UNPACKED_BYTES:
@@ -259,7 +265,7 @@ class HostArchives:
         self, number: int, file: object, name: str | None, recursive: bool, stored: bool | None
     ) -> Answer:
         """Put a file or a folder of the stage into an archive."""
-        held = self._open[number]
+        held = self._held_open(number)
         path = self._paths.path(file)
         stat = self._stage.stat(path)
         shown_name = name if name is not None else str(file)
@@ -309,7 +315,7 @@ class HostArchives:
 
     def _put(self, number: int, name: str, data: bytes, moment: object = None) -> Answer:
         """Put bytes into an archive under a name."""
-        held = self._open[number]
+        held = self._held_open(number)
 
         def do() -> None:
             if isinstance(held.archive, zipfile.ZipFile):

@@ -36,7 +36,7 @@ class HostPaths:
     `unmatched`: glob patterns that matched nothing, in order; `csv_header`: name, separator and
     columns of the table that was read last; `separators`: of the tables read that have no commas;
     `asked`: the last path that a call named, for the runner, which sets it back; `clock`: what the
-    stage takes for now, in nanoseconds.
+    stage takes for now, in nanoseconds; `first_number`: of what the program opens.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class HostPaths:
         self.unmatched: dict[str, None] = {}
         self.separators: dict[str, str] = {}
         self.csv_header: tuple[str, str, list[str]] | None = None
+        self.first_number = 1
 
     def path(self, value: object) -> str:
         """The absolute path that the program means; TypeError when it is none."""

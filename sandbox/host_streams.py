@@ -30,7 +30,7 @@ class HostStreams:
         self._paths = paths
         self._streams: dict[int, Any] = {}
         self._rows: dict[int, Iterator[list[str]]] = {}
-        self._next = 1
+        self._next = paths.first_number
         self._calls: dict[str, Callable[..., object]] = {
             "__dd_stream_lines": self._lines,
             "__dd_stream_read": self._read,
@@ -67,9 +67,15 @@ class HostStreams:
         if stream is not None:
             stream.close()
 
+    def _stream(self, number: int) -> Any:
+        stream = self._streams.get(number)
+        if stream is None:
+            raise ValueError("I/O operation on closed file.")
+        return stream
+
     def _lines(self, number: int) -> str | bytes:
         """The next lines, whole ones; empty at the end."""
-        stream = self._streams[number]
+        stream = self._stream(number)
         piece = stream.read(_LINES_CHARS)
         end: Any = b"\n" if isinstance(piece, bytes) else "\n"
         if piece and not piece.endswith(end):
@@ -81,7 +87,7 @@ class HostStreams:
 
     def _read(self, number: int, size: int | None) -> str | bytes:
         """`size` characters or bytes, or all that is left."""
-        stream = self._streams[number]
+        stream = self._stream(number)
         limit = self._paths.limits.read_bytes
         if size is None or size < 0:
             piece = stream.read(limit + 1)
@@ -93,13 +99,13 @@ class HostStreams:
         return cast("str | bytes", stream.read(min(size, limit)))
 
     def _seek(self, number: int, offset: int, whence: int) -> int:
-        return int(self._streams[number].seek(offset, whence))
+        return int(self._stream(number).seek(offset, whence))
 
     def _table(self, number: int, options: Mapping[str, Any]) -> list[list[str]]:
         """The next rows of a table; none at the end."""
         rows = self._rows.get(number)
         if rows is None:
-            rows = self._rows[number] = csv.reader(self._streams[number], **options)
+            rows = self._rows[number] = csv.reader(self._stream(number), **options)
         return list(islice(rows, _ROWS))
 
 

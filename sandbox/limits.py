@@ -11,7 +11,8 @@ class Limits:
 
     `interpreter_s`: seconds the interpreter itself may compute (waiting on the host is free);
     `memory_bytes`: interpreter heap; `file_calls`, `tool_calls`: calls at the host;
-    `printed_chars`: printed text that is kept; `read_bytes`: largest file that is read whole.
+    `printed_chars`: printed text that is kept; `read_bytes`: largest file that is read whole;
+    `state_bytes`: the largest state that is kept for the next program.
     """
 
     interpreter_s: float = 30.0
@@ -20,3 +21,4 @@ class Limits:
     tool_calls: int = 100
     printed_chars: int = 1_000_000
     read_bytes: int = 64 * 1024 * 1024
+    state_bytes: int = 32 * 1024 * 1024

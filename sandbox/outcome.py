@@ -11,6 +11,7 @@ from sandbox.artifacts import Artifact
 from sandbox.effects import Effect, EffectKind
 from sandbox.errors import Fault
 from sandbox.question import Question
+from sandbox.session_state import SessionState
 from sandbox.shown import Shown
 
 
@@ -55,6 +56,7 @@ class Outcome:
     in a row are one effect); `notes`: remarks for the model, e.g. a pattern that matched nothing;
     `doubts`: reasons to think that it worked on misread data, one sentence each;
     `kept`: results that stay out of the context; `looks`: pictures that the model is to see;
+    `state`: what it leaves for the next program, when it ran to its end;
     `interpreter_s`: seconds that the interpreter computed; `wall_s`: seconds in all.
     """
 
@@ -73,6 +75,7 @@ class Outcome:
     looks: tuple[Artifact, ...] = ()
     question: Question | None = None
     shown: tuple[Shown, ...] = ()
+    state: SessionState | None = None
 
 
 class StopToken:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pydantic_monty import Monty, MontyCrashedError, MontyError, MontySession, OSPolicy, TimeZone
 
-from sandbox.errors import SandboxUnavailableError
+from sandbox.errors import SandboxUnavailableError, StateUnusableError
 from sandbox.host_modules import external_modules
 from sandbox.limits import Limits
 from sandbox.prelude import PRELUDE
@@ -91,11 +91,18 @@ class SandboxPool:
         self.close()
 
     @contextlib.contextmanager
-    def session(self, limits: Limits) -> Generator[ReadySession]:
-        """A fresh session for one program; raises `SandboxUnavailableError`."""
+    def session(self, limits: Limits, state: bytes = b"") -> Generator[ReadySession]:
+        """A session for one program: a fresh one, or one with the `state` that `dump` gave.
+
+        Raises `StateUnusableError` for a state that cannot be restored, and
+        `SandboxUnavailableError`.
+        """
         self.start()
-        ready = self._take(limits)
-        self._start_warming()
+        if state:
+            ready = self._restored(limits, state)
+        else:
+            ready = self._take(limits)
+            self._start_warming()
         try:
             yield ready
         finally:
@@ -157,7 +164,31 @@ class SandboxPool:
         if first:
             self._checker_of().report("pass", self._stubs, ())
 
+    def _restored(self, limits: Limits, state: bytes) -> ReadySession:
+        try:
+            session = self._checkout(limits)
+        except Exception as error:
+            raise _unavailable(error) from error
+        try:
+            session.load_session(state)
+        except Exception as error:
+            _leave(session)
+            raise StateUnusableError(
+                "What earlier programs of this chat defined cannot be restored.",
+                hint="It starts fresh: define again what is needed.",
+            ) from error
+        return ReadySession(session=session, pid=session.worker_pid, limits=limits)
+
     def _prepare(self, limits: Limits) -> ReadySession:
+        session = self._checkout(limits)
+        try:
+            session.feed_run(PRELUDE, cwd="/")
+        except BaseException:
+            _leave(session)
+            raise
+        return ReadySession(session=session, pid=session.worker_pid, limits=limits)
+
+    def _checkout(self, limits: Limits) -> MontySession:
         monty = self._monty
         if monty is None:
             raise SandboxUnavailableError("The sandbox is closed.")
@@ -173,12 +204,7 @@ class SandboxPool:
             external_modules=external_modules(),
         )
         session.__enter__()
-        try:
-            session.feed_run(PRELUDE, cwd="/")
-        except BaseException:
-            _leave(session)
-            raise
-        return ReadySession(session=session, pid=session.worker_pid, limits=limits)
+        return session
 
 
 def _leave(session: MontySession) -> None:

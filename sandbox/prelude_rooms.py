@@ -5,8 +5,11 @@ Owns which part defines which name and their order. Pure; any thread.
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Collection
 
+from sandbox.prelude import PRELUDE
 from sandbox.prelude_archives import ARCHIVES_PRELUDE
 from sandbox.prelude_arguments import ARGUMENTS_PRELUDE
 from sandbox.prelude_bases import BASES_PRELUDE
@@ -47,7 +50,7 @@ ROOM_MODULES = frozenset(
 _NAME = re.compile(r"__dd_\w+")
 _DEFINED = re.compile(r"^(?:def |class )?(__dd_\w+)", re.MULTILINE)
 _ROOMS = tuple(
-    (text, frozenset(_DEFINED.findall(text)))
+    (_DEFINED.findall(text)[0], text, frozenset(_DEFINED.findall(text)))
     for text in (
         ARCHIVES_PRELUDE,
         XML_PRELUDE,
@@ -63,7 +66,17 @@ _ROOMS = tuple(
 )
 
 
-def rooms_for(program: str) -> str:
-    """What is fed before a bridged program, beside the prelude; empty for most programs."""
+def rooms_for(program: str, had: Collection[str] = ()) -> tuple[str, tuple[str, ...]]:
+    """What is fed before a bridged program, beside the prelude, and the names of these parts.
+
+    `had`: the parts that the session has from earlier programs. Empty for most programs.
+    """
     used = set(_NAME.findall(program))
-    return "".join(text for text, defined in _ROOMS if defined & used)
+    found = [(name, text) for name, text, defined in _ROOMS if defined & used and name not in had]
+    return "".join(text for _, text in found), tuple(name for name, _ in found)
+
+
+def library_mark() -> str:
+    """A mark of all that sessions are fed by the bridge: another one, another library."""
+    text = "\0".join([PRELUDE, *(text for _, text, _ in _ROOMS)])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -37,12 +37,13 @@ from sandbox.host_rooms import HostRooms
 from sandbox.ledger import Ledger
 from sandbox.limits import Limits
 from sandbox.outcome import CallBatch, CallGroup, Listener, Outcome, Printed, StopToken
+from sandbox.places import Places
 from sandbox.pool import ReadySession, SandboxPool
 from sandbox.ports import NO_SECRETS, Gate, Journal, Secrets
-from sandbox.prelude_rooms import rooms_for
 from sandbox.printing import PrintedText
 from sandbox.program import Program
 from sandbox.question import Question
+from sandbox.run_session import RunSession
 from sandbox.spans import configured, span
 from sandbox.stage import Stage
 from sandbox.tape import Result, Tape
@@ -77,13 +78,13 @@ class Runner:
         self._pool = pool
         self._limits = limits
 
-    def check(self, program: Program, known: Iterable[str] = ()) -> tuple[Finding, ...]:
-        """What looks wrong with `program`; `known`: names that the session has from before.
+    def check(self, program: Program) -> tuple[Finding, ...]:
+        """What looks wrong with `program`.
 
         Blocks. Raises `ProgramFaultError` for what is certain to fail; nothing is run.
         """
         with span("drydock.check"):
-            return check(program, self.tools, self._pool, known)
+            return check(program, self.tools, self._pool)
 
     def run(
         self,
@@ -104,16 +105,19 @@ class Runner:
     ) -> Outcome:
         """Run `program` to its end, or until it waits for the person; blocks.
 
+        It runs on the state that it was made ready for; what it leaves is in the outcome.
+
         `grants`: the hosts that the person named; `sees`: whether the model is shown pictures;
         `tape`: plays what it was answered before, then
         records; `former`: what programs of the turn that failed did for good, which is not
         repeated; `workspace`: where its commands run.
-        Raises `TapeDivergedError` when the tape is of another course of things, and
+        Raises `StateUnusableError` when that state cannot be restored,
+        `TapeDivergedError` when the tape is of another course of things, and
         `SandboxUnavailableError` when the interpreter cannot be started or its worker is
         lost for another reason than `stop`; the next run gets a fresh worker.
         """
         with (
-            self._pool.session(self._limits) as ready,
+            self._pool.session(self._limits, program.state.session) as ready,
             span("drydock.run", program_id=program_id),
         ):
             ledger = Ledger(program_id=program_id, journal=journal, listen=listen)
@@ -177,13 +181,14 @@ class _Run:
         workspace: Workspace | None,
     ) -> None:
         self._program = program
-        self._session = ready.session
+        self._session = RunSession(ready, program)
         self._limits = ready.limits
         self._stage = stage
         self._ledger = ledger
         self._tape = tape
         self._stop = stop
         self._paths = HostPaths(stage, ready.limits, lambda: stop.stopped)
+        self._paths.first_number = self._session.first_number
         self._tool_run = ToolRun(
             paths=self._paths,
             grants=grants,
@@ -198,7 +203,7 @@ class _Run:
         )
         self._rooms = HostRooms(self._paths, self._tool_run)
         self._calls = Calls(
-            program,
+            Places(program, self._session.file, self._session.helpers),
             paths=self._paths,
             rooms=self._rooms,
             gate=gate,
@@ -228,7 +233,7 @@ class _Run:
             value = self._drive()
             self._rooms.temporary.close()
             if ENDING in self._program.repaired and self._is_unchanged():
-                self._endings = tuple(self._session.feed_run("list(__dd_endings)", cwd="/"))
+                self._endings = self._session.endings()
         except AskingError as error:
             status, question = "asking", error.question
         except ProgramFaultError as error:
@@ -248,6 +253,7 @@ class _Run:
             status = "ok" if fault is None else "error"
         if self._stop.stopped:
             status, value, fault, question = "stopped", None, None, None
+        state, not_kept = self._session.left() if status == "ok" else (None, "")
         self._print(self._pieces.end())
         self._ledger.flush()
         self._tape.flush()
@@ -257,7 +263,7 @@ class _Run:
             printed=self._printed.text(),
             fault=fault,
             effects=self._ledger.effects,
-            notes=self._notes(),
+            notes=(*self._notes(), *([not_kept] if not_kept else [])),
             doubts=self._doubts(),
             interpreter_s=self._interpreter_s,
             wall_s=time.perf_counter() - started,
@@ -267,14 +273,12 @@ class _Run:
             shown=tuple(self._tool_run.shown),
             kept=tuple(self._tool_run.kept),
             looks=tuple(self._tool_run.looks),
+            state=state,
         )
 
     def _drive(self) -> str | None:
         started = time.perf_counter()
-        self._session.feed_run(rooms_for(self._program.repaired) or "None", cwd="/")
-        snapshot: _Snapshot = self._session.feed_start(
-            self._program.repaired, print_callback=self._on_print, cwd=self._stage.cwd
-        )
+        snapshot: _Snapshot = self._session.start(self._on_print, self._stage.cwd)
         while True:
             self._interpreter_s += time.perf_counter() - started
             if self._stop.stopped:
@@ -324,7 +328,7 @@ class _Run:
         if exited and code in (None, 0, True, False):
             return None if not code else Fault(type="SystemExit", message="exit code 1")
         hints = Hints(self._paths, self._program.source, self._rooms.tools.hint)
-        fault = fault_of(error, self._program, self._limits, hints)
+        fault = fault_of(error, self._program, self._session.file, self._limits, hints)
         if exited and isinstance(code, int):
             return replace(fault, message=f"the program ended with exit code {code}")
         return fault

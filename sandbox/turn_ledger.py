@@ -15,6 +15,7 @@ from sandbox.effects import Effect
 from sandbox.flow import Flow, Site
 from sandbox.labels import PRIVATE, UNTRUSTED, Label, joined, secret_label
 from sandbox.origins import Origin, OriginKind, Origins, Reaching
+from sandbox.session_state import FRESH, SessionState
 
 _MAIL = (".eml", ".emlx", ".mbox", ".msg")
 _DOWNLOADS = frozenset({"downloads", "download", "téléchargements", "descargas", "scaricati"})
@@ -74,6 +75,7 @@ class TurnLedger:
         self._program = 0
         self._flow: Flow | None = None
         self._seen: dict[int, Origins] = {}
+        self._found: tuple[Origin, ...] = ()
         self._ambient = Origins()
         self._everything = Origins()
         self._version = 0
@@ -82,11 +84,15 @@ class TurnLedger:
 
     # programs
 
-    def begin(self, flow: Flow | None) -> None:
-        """A program starts; without a flow everything that it learns reaches all that it does."""
+    def begin(self, flow: Flow | None, state: SessionState = FRESH) -> None:
+        """A program starts; without a flow everything that it learns reaches all that it does.
+
+        `state`: what earlier programs left, with where it came from.
+        """
         self._program += 1
         self._flow = flow
-        self._seen = {}
+        self._found = state.origins()
+        self._seen = found_origins(flow, state)
         self._ambient = Origins()
         self._everything = Origins()
         self._cache = {}
@@ -103,6 +109,18 @@ class TurnLedger:
                     program=origin.program,
                 )
             )
+
+    def labelled(self, state: SessionState) -> SessionState:
+        """What the program leaves, with where the data in each variable came from."""
+        flow, everywhere = self._flow, self._from_everywhere()
+
+        def origins(name: str) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
+            if flow is None or name not in flow.left:
+                return everywhere.held, everywhere.led
+            reach = self._reached_by(flow, flow.left[name])
+            return reach.held, reach.led
+
+        return state.with_origins(origins)
 
     @property
     def has_shown(self) -> bool:
@@ -127,7 +145,9 @@ class TurnLedger:
         sites = self._sites(effect)
         if flow is None or not sites:
             return self._from_everywhere()
-        mark = joined(int(getattr(site, part)) for site in sites)
+        return self._reached_by(flow, joined(int(getattr(site, part)) for site in sites))
+
+    def _reached_by(self, flow: Flow, mark: int) -> Reaching:
         held = self._of(flow, set(flow.marks.held(mark)))
         held.update(self._ambient)
         led = self._of(flow, set(flow.marks.touched(mark)))
@@ -142,7 +162,7 @@ class TurnLedger:
         return found
 
     def _from_everywhere(self) -> Reaching:
-        return Reaching(held=(*self._everything, *self._shown), known=False)
+        return Reaching(held=(*self._everything, *self._shown, *self._found), known=False)
 
     def _sites(self, effect: Effect) -> tuple[Site, ...]:
         """The calls that an effect is of; none when it was made by a helper on behalf of others."""
@@ -345,6 +365,17 @@ class TurnLedger:
     def file(self, path: str) -> StagedFile | None:
         """What is known of a file, or None."""
         return self.files.get(self._place(path))
+
+
+def found_origins(flow: Flow | None, state: SessionState) -> dict[int, Origins]:
+    """Where the variables that a program finds came from, by the numbers of their sources."""
+    found: dict[int, Origins] = {}
+    everything = Origins(state.origins())
+    for name, (held, led) in flow.found.items() if flow is not None else ():
+        variable = state.names.get(name)
+        found[held] = everything if variable is None else Origins(variable.held)
+        found[led] = Origins(() if variable is None else variable.led)
+    return found
 
 
 def _is_of(site: Site, effect: Effect) -> bool:

@@ -46,6 +46,8 @@ def build_agent(
     async def run_program(source: str) -> Any:  # pyright: ignore[reportUnusedFunction]  # registered
         """Run one Python program over the person's folders and return what it printed.
 
+        Names that it defines (variables, functions, imports) are there in the next program.
+
         Args:
             source: The whole program.
         """

@@ -31,7 +31,7 @@ from models.consensus import Ballot, Election, ballot_of, decided, elect
 from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import ChangeSet
 from sandbox.effects import Effect
-from sandbox.errors import Fault, ProgramFaultError
+from sandbox.errors import Fault, ProgramFaultError, StateUnusableError
 from sandbox.grants import NO_GRANTS, Grants
 from sandbox.outcome import CallBatch, Outcome, Printed, StopToken
 from sandbox.ports import NO_SECRETS, Reason, Secrets
@@ -39,6 +39,7 @@ from sandbox.program import Program, prepare
 from sandbox.question import Question, composed
 from sandbox.review import Surroundings
 from sandbox.runner import Runner
+from sandbox.session_state import FRESH, SessionState
 from sandbox.spans import carried, span
 from sandbox.stage import Stage
 from sandbox.tape import Result, Tape, TapeDivergedError
@@ -61,7 +62,8 @@ class Plan:
     `earlier`: the chat's turns before this one; `tape`: what it was answered already, if it goes
     on; `grants`: what the person allowed in advance; `around`: what the review's rules look up; it
     blocks; `secrets`: what programs may use; `workspace`: where shell commands run; `conversation`:
-    what the chat's local model was sent before.
+    what the chat's local model was sent before; `find_state`: what earlier programs of the chat
+    left; it blocks.
     """
 
     turn: TurnRecord
@@ -77,6 +79,7 @@ class Plan:
     candidates: int = 1
     workspace: Workspace | None = None
     conversation: Conversation = field(default_factory=Conversation)
+    find_state: Callable[[], SessionState] = lambda: FRESH
 
     @property
     def tools(self) -> ToolSet:
@@ -117,7 +120,8 @@ class Attempts:
     is the latest of theirs; `doubts`: whether a program that seems to have done nothing counts as
     failed while tries are left; `sees`: whether the model is shown pictures; `stage`: set before
     the first program runs; `voting`: whether a program that works casts a ballot, and leaves the
-    stage as it was; `ran`: whether one has worked since `next_candidate`.
+    stage as it was; `ran`: whether one has worked since `next_candidate`; `left`: what programs
+    that worked left for the next one, None while none did.
     """
 
     def __init__(
@@ -144,6 +148,8 @@ class Attempts:
         self._number = 0
         self._former = {program.index: program for program in plan.turn.programs}
         self._made: list[tuple[bytes, Result]] = []
+        self._state: SessionState | None = None
+        self.left: SessionState | None = None
         self._kept: list[Effect] = []
 
     @property
@@ -173,15 +179,18 @@ class Attempts:
                 return None
             return self.failed(record, _again(self.last_fault))
         try:
-            with span("drydock.bridge", program_id=record.program_id):
-                program = prepare(source, self._plan.tools)
-            await self.on_worker(lambda: self._runner.check(program))
+            program = await self._made_ready(source, record)
         except ProgramFaultError as error:
             return self.failed(record, error.fault)
         record = replace(record, bridged=program.repaired, notes=program.notes)
         self._step(record, "program-started", number=record.index)
         self._live.update_program(replace(record, status="running"), status="running")
-        outcome = await self._run_again(program, record)
+        try:
+            outcome = await self._run_again(program, record)
+        except StateUnusableError as error:
+            self._live.tell(error.message, error.hint)
+            self._state = FRESH
+            return await self._try(source, record, again=True)
         record = replace(
             record,
             status=outcome.status,
@@ -207,10 +216,20 @@ class Attempts:
         self.ran = True
         if not self.voting:
             self.outcome = outcome
+            self._state = self.left = outcome.state or self._state
             self._kept += outcome.effects
         self._step(record, "program-ended", status="ok")
         self._live.update_program(record)
         return None
+
+    async def _made_ready(self, source: str, record: ProgramRecord) -> Program:
+        """Bridge and check a program. Raises `ProgramFaultError`."""
+        if self._state is None:
+            self._state = await self.on_worker(self._plan.find_state)
+        with span("drydock.bridge", program_id=record.program_id):
+            program = prepare(source, self._plan.tools, self._state)
+        await self.on_worker(lambda: self._runner.check(program))
+        return program
 
     async def _run_again(self, program: Program, record: ProgramRecord) -> Outcome:
         """Run `program` as its tape has it; from its start when that is no longer so."""
@@ -253,6 +272,8 @@ class Attempts:
                     former=self._made,
                     workspace=self._plan.workspace,
                 )
+                if outcome.state is not None:
+                    outcome = replace(outcome, state=self._gate.labelled(outcome.state))
                 outcome = self._judged(outcome, program.source, stage)
                 if outcome.status == "ok" and record.fault is not None:  # as it was before
                     outcome = replace(outcome, status="error", fault=record.fault)

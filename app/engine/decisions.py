@@ -10,14 +10,12 @@ import asyncio
 import logging
 import shutil
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
 from app.engine.events import ChatsChanged, Notice, TurnChanged
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper
-from app.engine.mailbox import Mailbox
 from app.engine.problems import (
     all_conflicts,
     conflict_records,
@@ -25,10 +23,8 @@ from app.engine.problems import (
     problem_of,
     with_sent,
 )
+from app.engine.turn_context import TurnContext
 from app.errors import AppError
-from app.paths import Paths
-from app.store.chats import ChatStore
-from app.store.journal import TurnJournal
 from app.store.records import ConflictRecord, Problem, TurnRecord, TurnStatus
 from sandbox.blobs import BlobStore
 from sandbox.changeset import ChangeSet, select, with_applied
@@ -46,22 +42,13 @@ T = TypeVar("T")
 class Decisions:
     """What is decided on turns that are not live."""
 
-    def __init__(
-        self,
-        *,
-        paths: Paths,
-        store: ChatStore,
-        journal: TurnJournal,
-        mailbox: Mailbox,
-        keeper: UndoKeeper,
-        worker: ThreadPoolExecutor,
-    ) -> None:
-        self._paths = paths
-        self._store = store
-        self._journal = journal
-        self._mailbox = mailbox
+    def __init__(self, context: TurnContext, keeper: UndoKeeper) -> None:
+        self._paths = context.paths
+        self._store = context.store
+        self._journal = context.journal
+        self._mailbox = context.mailbox
         self._keeper = keeper
-        self._worker = worker
+        self._worker = context.worker
         self._disk = asyncio.Lock()
 
     async def conflicts(

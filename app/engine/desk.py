@@ -11,19 +11,16 @@ import contextlib
 import logging
 import shutil
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 from app.engine.attempts import Plan, TriesSpentError, TurnAskingError
 from app.engine.conversation import Conversations
 from app.engine.decisions import Decisions
-from app.engine.events import ChatsChanged, TurnChanged
+from app.engine.events import ChatsChanged, Notice, TurnChanged
 from app.engine.folders import open_grants
 from app.engine.keeper import UndoKeeper
 from app.engine.live_record import LiveRecord
 from app.engine.loops import LoopedError
-from app.engine.mailbox import Mailbox
 from app.engine.offline import is_offline
 from app.engine.problems import in_circles, problem_of, spent
 from app.engine.ready import ReadyRoom
@@ -32,14 +29,12 @@ from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
 from app.engine.steering import Steering
 from app.engine.surroundings import look_around_turn, recently
+from app.engine.tape_room import TapeRoom, begun_with
 from app.engine.turn import LiveTurn
+from app.engine.turn_context import TurnContext
 from app.engine.turn_tape import TurnTape, forget_strays
 from app.engine.workspaces import Workspaces
 from app.errors import AppError
-from app.paths import Paths
-from app.settings import Settings
-from app.store.chats import ChatStore, new_id
-from app.store.journal import TurnJournal
 from app.store.records import (
     GIVEN_PROGRAM,
     ChatRecord,
@@ -56,13 +51,14 @@ from sandbox.blobs import BlobStore
 from sandbox.builtin_tools import builtin_tools
 from sandbox.changeset import ChangeSet
 from sandbox.check import stubs_for
-from sandbox.errors import SandboxError, SandboxUnavailableError
+from sandbox.errors import SandboxError, SandboxUnavailableError, StateUnusableError
 from sandbox.grant_budgets import word_of
 from sandbox.grants import NO_GRANTS, Grants, grants_of
 from sandbox.pool import SandboxPool
 from sandbox.question import PersonsAnswer
 from sandbox.review import Surroundings, judge_changes
 from sandbox.runner import Runner
+from sandbox.session_state import FRESH, SessionState
 from sandbox.stage import Stage
 from sandbox.workspace.shell_tools import asks_for_shell, tools_with_shell
 
@@ -76,40 +72,31 @@ class TurnDesk:
 
     def __init__(
         self,
+        context: TurnContext,
         *,
-        paths: Paths,
-        store: ChatStore,
-        journal: TurnJournal,
-        mailbox: Mailbox,
         models: ReadyRoom,
         steering: Steering,
         keeper: UndoKeeper,
-        settings: Callable[[], Settings],
         secrets: SecretDesk,
         standing: StandingGrants,
         workspaces: Workspaces,
     ) -> None:
-        self._paths = paths
-        self._store = store
+        self._paths = context.paths
+        self._store = context.store
         self._standing = standing
-        self._journal = journal
-        self._mailbox = mailbox
+        self._journal = context.journal
+        self._mailbox = context.mailbox
+        self._states = context.states
         self._models = models
         self._steering = steering
-        self._settings = settings
+        self._settings = context.settings
         self._secrets = secrets
+        self._tapes = TapeRoom(context.paths, secrets.mark)
         self._workspaces = workspaces
-        self._worker = ThreadPoolExecutor(max_workers=4, thread_name_prefix="turn")
-        limits, stubs = settings().sandbox.limits(), stubs_for(builtin_tools())
+        self._worker = context.worker
+        limits, stubs = context.settings().sandbox.limits(), stubs_for(builtin_tools())
         self._pool = SandboxPool(limits, stubs=stubs)  # so that programs start warm
-        self.decisions = Decisions(
-            paths=paths,
-            store=store,
-            journal=journal,
-            mailbox=mailbox,
-            keeper=keeper,
-            worker=self._worker,
-        )
+        self.decisions = Decisions(context, keeper)
         self._conversations = Conversations()
         self._live: dict[str, tuple[LiveTurn, asyncio.Task[None]]] = {}
 
@@ -129,8 +116,8 @@ class TurnDesk:
         earlier = self._store.view(chat.chat_id).turns
         model_id = chat.model_id if choice is None else choice.model_id
         routed = "" if choice is None else choice.line
-        run = {"source": None, "seed": seed, "grants": sorted(grants.texts)}
-        turn_id, tape = self._new_tape(run)
+        state = self._states.latest(chat.chat_id, [turn.turn_id for turn in earlier])
+        turn_id, tape = self._tapes.new(begun_with(None, seed, grants, state))
         turn = self._store.add_turn(chat, request, model_id, turn_id=turn_id, routed=routed)
         self._launch(turn, earlier, None, tape, seed=seed, grants=grants)
         return turn
@@ -140,9 +127,9 @@ class TurnDesk:
     ) -> TurnRecord:
         """Start a turn with a given program."""
         self._check(chat)
-        turn_id, tape = self._new_tape(
-            {"source": source, "seed": None, "grants": sorted(grants.texts)}
-        )
+        earlier = self._store.view(chat.chat_id).turns
+        state = self._states.latest(chat.chat_id, [turn.turn_id for turn in earlier])
+        turn_id, tape = self._tapes.new(begun_with(source, None, grants, state))
         turn = self._store.add_turn(
             chat,
             title,
@@ -173,7 +160,7 @@ class TurnDesk:
                 hint="Only an interrupted or waiting run can be resumed.",
             )
         if from_start:
-            tape = self._restarted(turn)
+            tape = self._tapes.restarted(turn)
             for program in turn.programs:
                 self._store.forget_effects(program.program_id)
                 self._store.delete_program(program.program_id)
@@ -206,7 +193,7 @@ class TurnDesk:
     def _reopened(self, turn: TurnRecord) -> TurnTape:
         """The tape of a turn that is to go on; when it cannot, the turn says why."""
         try:
-            return TurnTape.reopen(self._paths, turn.turn_id, self._secrets.mark)
+            return self._tapes.reopened(turn.turn_id)
         except TapeUnusableError as error:
             if self._store.claim(turn.turn_id, [turn.status], "interrupted"):
                 self.decisions.settle(
@@ -237,32 +224,6 @@ class TurnDesk:
         grants = grants_of(grants.texts | frozenset(run.get("grants", ())))
         self._launch(turn, earlier, run.get("source"), tape, seed=run.get("seed"), grants=grants)
         return turn
-
-    def _new_tape(self, run: dict[str, Any], turn_id: str = "") -> tuple[str, TurnTape]:
-        """The tape of a turn that begins, made before the turn is: no turn is without one."""
-        turn_id = turn_id or new_id()
-        try:
-            return turn_id, TurnTape.new(self._paths, turn_id, run, self._secrets.mark)
-        except OSError as error:
-            raise AppError(
-                f"The run cannot be recorded: {error.strerror}.",
-                hint="Free some space on the disk, then send the request again.",
-            ) from error
-
-    def _restarted(self, turn: TurnRecord) -> TurnTape:
-        """A new tape for a turn that is run again from its start, begun as it was."""
-        run: dict[str, Any] = {"source": None, "seed": None, "grants": []}
-        try:
-            former = TurnTape.reopen(self._paths, turn.turn_id, self._secrets.mark)
-        except TapeUnusableError:
-            if turn.model_id == GIVEN_PROGRAM:
-                if not turn.programs:
-                    raise
-                run["source"] = turn.programs[0].source
-        else:
-            run = former.run
-            former.close()
-        return self._new_tape(run, turn.turn_id)[1]
 
     def _check(self, chat: ChatRecord) -> None:
         if not chat.folders:
@@ -307,6 +268,7 @@ class TurnDesk:
                 secrets=self._secrets.for_turn(turn.turn_id),
                 workspace=workspace,
                 conversation=self._conversations.of(turn.chat_id, turn.model_id),
+                find_state=lambda: self._found_state(turn, tape.run.get("state", "")),
             ),
             LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
             runner=Runner(
@@ -323,6 +285,19 @@ class TurnDesk:
         self._live[turn.turn_id] = (live, task)
         self._mailbox.post(TurnChanged(turn=turn))
         self._mailbox.post(ChatsChanged())
+
+    def _found_state(self, turn: TurnRecord, of: str) -> SessionState:
+        """What earlier programs of the chat left; a fresh state when there is none. Blocks."""
+        if not of:
+            return FRESH
+        try:
+            return self._states.load(turn.chat_id, of)
+        except StateUnusableError as error:
+            self._tell_fresh(error)
+            return FRESH
+
+    def _tell_fresh(self, error: StateUnusableError) -> None:
+        self._mailbox.post(Notice(severity="caution", message=error.message, hint=error.hint))
 
     async def answer_by_grants(self, turn: TurnRecord, grants: Grants) -> None:
         """Approve what grants cover; a composition that a rule names is never covered."""
@@ -424,7 +399,22 @@ class TurnDesk:
                 lambda: self._models.ready(model_id, live.record), open_stage
             )
         await self._keep_safe(blobs, changes)
+        await self._keep_state(live)
         return changes
+
+    async def _keep_state(self, live: LiveTurn) -> None:
+        """Keep what the turn's programs left for the chat's next one."""
+        state, turn = live.state, live.record
+        if state is None:
+            return
+        try:
+            await self.decisions.on_disk(
+                lambda: self._states.save(turn.chat_id, turn.turn_id, state)
+            )
+        except (OSError, SandboxError) as error:
+            _log.warning("turn %s: its state was not kept: %s", turn.turn_id, error)
+            message = "What this program defined could not be kept for the next one."
+            self._mailbox.post(Notice(severity="caution", message=message, hint=str(error)))
 
     async def _keep_safe(self, blobs: BlobStore, changes: ChangeSet) -> None:
         """Make the staged content durable: it may wait for the person for days."""
@@ -470,6 +460,7 @@ class TurnDesk:
             self._journal.add(turn.turn_id, "interrupted")
             shutil.rmtree(self._paths.blobs / turn.turn_id, ignore_errors=True)
         forget_strays(self._paths, self._store.has_turn)
+        self._states.forget_strays({chat.chat_id for chat in self._store.chats("")})
 
     def go_on(self) -> None:
         """Let turns that were at work when the app ended go on by themselves."""

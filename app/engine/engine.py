@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.engine import warm
+from app.engine.chat_sessions import ChatSessions
 from app.engine.day import today
 from app.engine.demo import Demo, make_demo
 from app.engine.desk import TurnDesk
@@ -27,6 +28,7 @@ from app.engine.remote_rooms import remote_rooms
 from app.engine.secret_desk import SecretDesk
 from app.engine.shelf import ModelShelf
 from app.engine.standing import StandingGrants
+from app.engine.turn_context import TurnContext
 from app.engine.turn_tape import forget_tape
 from app.engine.warm import LocalModels, ModelSource
 from app.engine.workspaces import Workspaces
@@ -126,26 +128,25 @@ class Engine:
             connect=connect,
         )
         self.places, self._ready, self._steering = rooms.places, rooms.ready, rooms.steering
-        self._keeper = UndoKeeper(
+        context = TurnContext(
             paths=paths,
             store=self._store,
             journal=self._journal,
             mailbox=mailbox,
             settings=lambda: self._settings,
+            states=self.secrets.states,
         )
+        self._keeper = UndoKeeper(context)
         self._previewer = Previewer(paths)
         self._standing = StandingGrants(GrantStore(self._database))
         self.workspaces = Workspaces(paths, lambda: self._settings)
+        self.sessions = ChatSessions(context)
         self._desk = TurnDesk(
-            paths=paths,
-            store=self._store,
-            journal=self._journal,
-            mailbox=mailbox,
+            context,
             models=self._ready,
             steering=self._steering,
             keeper=self._keeper,
             secrets=self.secrets,
-            settings=lambda: self._settings,
             standing=self._standing,
             workspaces=self.workspaces,
         )
@@ -235,6 +236,7 @@ class Engine:
             await self._desk.stop(turn.turn_id)
             self._keeper.forget(turn.turn_id)
             forget_tape(self.paths, turn.turn_id)
+        self.secrets.states.forget(chat_id)
         self._store.delete_chat(chat_id)
         await asyncio.to_thread(self.workspaces.delete, chat_id)
         self._mailbox.post(ChatsChanged())

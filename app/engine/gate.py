@@ -23,6 +23,7 @@ from sandbox.policy import ALLOW, Situation, judge
 from sandbox.ports import Reason, Verdict
 from sandbox.program import Program
 from sandbox.review import Surroundings, review_reasons
+from sandbox.session_state import SessionState
 from sandbox.turn_ledger import TurnLedger
 
 _LOOKED_UP = 20_000
@@ -63,8 +64,13 @@ class TurnGate:
             flow = self._flow(program)
             if not self.ledger.has_shown:
                 self._known += f"\n{program.source}"
-            self.ledger.begin(flow)
+            self.ledger.begin(flow, program.state)
         return self
+
+    def labelled(self, state: SessionState) -> SessionState:
+        """What the program leaves for the next one, with where it came from."""
+        with self._lock:
+            return self.ledger.labelled(state)
 
     def end(self) -> None:
         """The program has ended, whichever way: the model is told of it."""

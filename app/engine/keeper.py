@@ -10,16 +10,11 @@ import asyncio
 import logging
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.engine.events import Notice
-from app.engine.mailbox import Mailbox
+from app.engine.turn_context import TurnContext
 from app.errors import AppError, NotFoundError
-from app.paths import Paths
-from app.settings import Settings
-from app.store.chats import ChatStore
-from app.store.journal import TurnJournal
 from sandbox.retention import Overdue, drop, finish_drops, kept_in, overdue
 from sandbox.system_bin import put_into_bin, take_out_of_bin
 
@@ -38,20 +33,12 @@ class UndoSpace:
 class UndoKeeper:
     """Keeps undo as long as the settings say."""
 
-    def __init__(
-        self,
-        *,
-        paths: Paths,
-        store: ChatStore,
-        journal: TurnJournal,
-        mailbox: Mailbox,
-        settings: Callable[[], Settings],
-    ) -> None:
-        self._paths = paths
-        self._store = store
-        self._journal = journal
-        self._mailbox = mailbox
-        self._settings = settings
+    def __init__(self, context: TurnContext) -> None:
+        self._paths = context.paths
+        self._store = context.store
+        self._journal = context.journal
+        self._mailbox = context.mailbox
+        self._settings = context.settings
 
     async def space(self) -> UndoSpace:
         """What undo takes now."""

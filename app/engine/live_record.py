@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from app.engine.events import TurnChanged
+from app.engine.events import Notice, TurnChanged
 from app.engine.mailbox import Mailbox
 from app.store.chats import ChatStore
 from app.store.journal import Step, TurnJournal
@@ -41,6 +41,10 @@ class LiveRecord:
         known = self.record.programs
         programs = (*known[: program.index - 1], program, *known[program.index :])
         self.update(programs=programs, **changes)
+
+    def tell(self, message: str, hint: str) -> None:
+        """Tell the person something beside the record."""
+        self.mailbox.post(Notice(severity="caution", message=message, hint=hint))
 
     def step(self, step: Step, **data: str | int | None) -> None:
         """Append a step to the turn's journal."""

@@ -27,6 +27,7 @@ from app.settings import Settings
 from app.store.database import Tables
 from app.store.journal import TurnJournal
 from app.store.secrets import SecretRecord, SecretStore
+from app.store.state_file import StateFiles
 from app.store.tape_file import scrub_tapes
 from app.vault.errors import Trouble, VaultError
 from app.vault.keepers import KEEPS, Item, Keep, Keeper, Standing
@@ -73,6 +74,7 @@ class SecretDesk:
         self._settings = settings
         self._home = paths.home
         self._logs, self._tapes = paths.logs, paths.tapes
+        self.states = StateFiles(paths.states, paths.artifacts / "handles.key", self.mark)
         self._memory: dict[str, SecretRecord] = {}
         self._problems: dict[str, VaultError] = {}
         self._reading: asyncio.Task[None] | None = None
@@ -326,6 +328,7 @@ class SecretDesk:
             self._tables.forget_freed()
         await asyncio.to_thread(self._scrub_logs)
         await asyncio.to_thread(scrub_tapes, self._tapes, self.mark)
+        await asyncio.to_thread(self.states.scrub)
 
     def _scrub_logs(self) -> None:
         """Overwrite values in the logs, in place: they are open for writing at their ends."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from app.engine.warm import ReadyModel
     from models.prompt import Prompt
+    from sandbox.session_state import SessionState
     from sandbox.stage import Stage
 
 _MOST_REQUESTS = 40
@@ -85,6 +86,11 @@ class LiveTurn:
     def grants(self) -> Grants:
         """What the person allowed in advance, for this run and standing."""
         return self._plan.grants
+
+    @property
+    def state(self) -> SessionState | None:
+        """What its programs left for the chat's next one; None when none of them worked."""
+        return self._attempts.left
 
     @property
     def looped(self) -> bool:

@@ -380,3 +380,20 @@ def test_what_is_deleted_goes_into_the_bin_too_when_the_settings_say_so(
     assert drydock("runs", "undo", drydock.json["run_id"]) == 0
     assert (folder / "a.txt").read_text() == "hello\n"
     assert not binned.exists()
+
+
+def test_a_run_goes_on_after_another_with_what_it_defined_until_it_is_reset(
+    drydock: Terminal, folder: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "one.py", tmp_path / "two.py"
+    first.write_text("def twice(n):\n    return 2 * n\nstart = 4\n", encoding="utf-8")
+    second.write_text("print(twice(start))\n", encoding="utf-8")
+    assert drydock("exec", str(first), "--folder", str(folder), "--json") == 0
+    run_id = drydock.json["run_id"]
+    assert drydock("exec", str(second), "--after", run_id, "--json") == 0
+    assert drydock.json["answer"] == "8"
+    assert drydock("runs", "reset", run_id, "--json") == 0
+    assert drydock.json["forgotten"] == ["start", "twice()"]
+    assert drydock("exec", str(second), "--after", run_id) == 1
+    assert "is not defined" in drydock.err
+    assert drydock("exec", str(second), "--after", run_id, "--folder", str(folder)) == 2

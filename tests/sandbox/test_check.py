@@ -11,6 +11,7 @@ from sandbox.check import Finding, check
 from sandbox.errors import ProgramFaultError
 from sandbox.pool import SandboxPool
 from sandbox.program import prepare
+from sandbox.session_state import FRESH, SessionState, Variable
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +20,9 @@ def pool() -> Iterator[SandboxPool]:
         yield started
 
 
-def _checked(source: str, pool: SandboxPool, *known: str) -> tuple[Finding, ...]:
+def _checked(source: str, pool: SandboxPool, state: SessionState = FRESH) -> tuple[Finding, ...]:
     tools = builtin_tools()
-    return check(prepare(source, tools), tools, pool, known)
+    return check(prepare(source, tools, state), tools, pool)
 
 
 CERTAIN = {
@@ -90,7 +91,8 @@ def test_what_might_run_is_not_refused(name: str, pool: SandboxPool) -> None:
 
 
 def test_names_of_earlier_programs_are_known(pool: SandboxPool) -> None:
-    _checked("x = helper(1)\ny = x\n", pool, "helper")
+    state = SessionState(session=b"dump", names={"helper": Variable()})
+    _checked("x = helper(1)\ny = x\n", pool, state)
     with pytest.raises(ProgramFaultError):
         _checked("x = helper(1)\ny = x\n", pool)
 
