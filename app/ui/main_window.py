@@ -376,7 +376,9 @@ class MainWindow(QMainWindow):
 
     def _turns_changed(self) -> None:
         self.panel.show_turn(self.transcript.model.last, self._session.folders)
-        self.composer.set_running(self.transcript.model.live is not None)
+        live = self.transcript.model.live is not None
+        self.panel.defined.look(self._session, live=live)
+        self.composer.set_running(live)
         self.actions_list.refresh()
 
     def _update_calls(self, progress: CallsProgress) -> None:

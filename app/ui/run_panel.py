@@ -14,6 +14,7 @@ from app.engine.events import CallsProgress
 from app.store.records import LIVE, CallGroup, Folder, ProgramRecord, TurnRecord
 from app.ui import words
 from app.ui.change_model import ChangeModel
+from app.ui.defined_bar import DefinedBar
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_XS
 from app.ui.timeline import Timeline
 from app.ui.widgets import button, clear, column, hairline, label
@@ -40,9 +41,14 @@ class RunPanel(QTabWidget):
         area.setProperty("role", "plain")
         area.setWidgetResizable(True)
         area.setWidget(page)
+        self.defined = DefinedBar()
+        run_page = QWidget()
+        run_column = column(run_page)
+        run_column.addWidget(area, 1)
+        run_column.addWidget(self.defined)
         self._changes_page = QWidget()
         self._changes = column(self._changes_page, margin=SPACE_M, spacing=SPACE_M)
-        self.addTab(area, self.tr("Run"))
+        self.addTab(run_page, self.tr("Run"))
         self.addTab(self._changes_page, self.tr("Changes"))
         self._shown_changes: object = _NOTHING
         self.show_turn(None, ())

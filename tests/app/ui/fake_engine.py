@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from app.engine.chat_sessions import ChatSession
 from app.engine.events import ChatsChanged, Event, TurnChanged
 from app.engine.keeper import UndoSpace
 from app.engine.mailbox import Mailbox
@@ -48,6 +49,25 @@ def model(name: str = "Qwen2.5-Coder 1.5B", **values: object) -> ModelStatus:
     return ModelStatus(**{**base, **values})  # type: ignore[arg-type]
 
 
+class FakeSessions:
+    """What the chat's programs have defined."""
+
+    def __init__(self, asked: list[tuple[str, object]]) -> None:
+        self.found = ChatSession()
+        self.problem: AppError | None = None
+        self._asked = asked
+
+    async def of(self, chat_id: str) -> ChatSession:
+        return self.found
+
+    async def reset(self, chat_id: str) -> ChatSession:
+        self._asked.append(("reset", chat_id))
+        if self.problem is not None:
+            raise self.problem
+        found, self.found = self.found, ChatSession()
+        return found
+
+
 @dataclass
 class FakeEngine:
     """Records in, calls out. `asked` holds (method, arguments) in order."""
@@ -82,6 +102,7 @@ class FakeEngine:
 
     def __post_init__(self) -> None:
         self.shelf = FakeShelf(self.asked, lambda: self.catalog)
+        self.sessions = FakeSessions(self.asked)
         self.places = FakePlaces(self.asked, self._chat, self._keep)
 
     def _chat(self, chat_id: str) -> ChatRecord:
