@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.engine.chat_sessions import ChatSession
     from app.ui.session import Session
 
-_NAMES = 12
+_NAMES = 4
 
 
 class DefinedBar(QFrame):
