@@ -54,6 +54,10 @@ def _given(question: Question, answer: str | None, refused: str | None) -> Perso
 def how_to_answer(question: Question) -> str:
     """What to say on the command line, after the run's id."""
     match question.kind:
+        case "person" if question.call == "ui_table":
+            return "Answer with: --answer ok for the rows as they are, or --answer JSON of all rows"
+        case "person" if question.call == "ui_selection":
+            return "Answer with: --answer PATH (several: one a line), or say no with --refuse"
         case "person":
             return "Answer with: --answer TEXT, or say no with --refuse"
         case "unknown":

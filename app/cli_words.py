@@ -5,11 +5,13 @@ Made from data, never by a model. Thread: any.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 from app.engine.listing import size_text
 from app.engine.reason_words import reason_sentence
 from app.store.records import CallGroup, Offer, TurnRecord
+from sandbox.asked_table import table_from
 from sandbox.changeset import Change, ChangeSet, sentence_parts, summary
 from sandbox.marks import Mark, marks
 from sandbox.question import Question
@@ -45,7 +47,7 @@ def question_lines(question: Question) -> list[str]:
     where = "" if question.line is None else f" in line {question.line}"
     lines = [_QUESTIONS[question.kind].format(call=question.call, where=where)]
     if question.kind == "person":
-        lines.append(question.exact)
+        lines += _asked(question)
         lines += [f"  {number}: {text}" for number, text in enumerate(question.choices, 1)]
         return lines
     for effect in question.effects:
@@ -59,6 +61,16 @@ def question_lines(question: Question) -> list[str]:
     if so_far.hosts:
         lines.append(f"Hosts so far: {', '.join(so_far.hosts)}")
     return lines
+
+
+def _asked(question: Question) -> list[str]:
+    """What the program asks for, in full; a table line by line."""
+    if question.call != "ui_table":
+        return [question.exact]
+    table = table_from(question.exact)
+    title = table.title or "Edit this table."
+    lines = [json.dumps(line, ensure_ascii=False) for line in table.rows]
+    return [title, f"  {json.dumps(table.columns, ensure_ascii=False)}", *(f"  {r}" for r in lines)]
 
 
 def review_sentence(changes: ChangeSet) -> str:

@@ -11,6 +11,7 @@ from sandbox.artifact_tools import ARTIFACT_TOOLS
 from sandbox.document_process import DOCUMENT_TOOLS
 from sandbox.find_text import FIND_TOOLS
 from sandbox.images import IMAGE_TOOLS
+from sandbox.panel_tools import PANEL_TOOLS
 from sandbox.person import PERSON_TOOLS
 from sandbox.sql import SQL_TOOLS
 from sandbox.tool_run import ToolRun
@@ -39,6 +40,7 @@ def builtin_tools() -> ToolSet:
             *ARTIFACT_TOOLS,
             *WEB_TOOLS,
             *PERSON_TOOLS,
+            *PANEL_TOOLS,
             tool(
                 search_tools,
                 roles={"query": "query", "limit": "option"},

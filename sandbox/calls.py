@@ -250,7 +250,7 @@ class Calls:
             self._tape.begin_again(call.ordinal, call.digest)
         self._begun[call.ordinal] = final
         if reply is not None and answer.asks_person:
-            value: object = reply.text
+            value: object = answer.taken(reply.text) if answer.taken else reply.text
         else:
             value = answer.do()
         if isinstance(value, Pending):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sandbox.dialect_answer import keep_answer
 from sandbox.dialect_calls import bridge_calls
 from sandbox.dialect_classes import bridge_classes
+from sandbox.dialect_containers import bridge_containers
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_contexts import bridge_contexts
 from sandbox.dialect_decorators import bridge_decorators
@@ -55,6 +56,7 @@ def bridge(text: str, tree: ast.Module, tools: ToolSet) -> Bridged:
     bridge_orders(rewriting)
     bridge_decorators(rewriting)
     bridge_statements(rewriting)
+    bridge_containers(rewriting)
     bridge_suffixes(rewriting)
     bridge_zones(rewriting)
     bridge_times(rewriting)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from sandbox.dialect_containers import own_names, sets_environment
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_tables import REPLACED_ATTRIBUTES, REPLACED_FUNCTIONS
 
@@ -58,12 +59,18 @@ def _bridge_value(rewriting: Rewriting, node: ast.Name | ast.Attribute) -> bool:
 
 
 def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
+    if rewriting.dotted(node) == "os.environ" and sets_environment(rewriting):
+        rewriting.replace(rewriting.start(node), rewriting.end(node), "__dd_environ()")
+        return
     replacement = REPLACED_ATTRIBUTES.get(rewriting.dotted(node) or "")
     if replacement is not None:
         rewriting.replace(rewriting.start(node), rewriting.end(node), replacement)
     elif node.attr in _FUNCTIONS and node.attr not in rewriting.methods:
         if node.attr == "__dict__":
             _refuse_changed_dict(rewriting, node)
+            if (names := own_names(rewriting, node)) is not None:
+                rewriting.attribute_to_function(node, f"__dd_own({names!r}, ")
+                return
         rewriting.attribute_to_function(node, _FUNCTIONS[node.attr])
     elif node.attr in _METHOD_VALUES and _is_value(rewriting, node):
         rewriting.attribute_to_function(node, _METHOD_VALUES[node.attr])

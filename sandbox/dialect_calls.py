@@ -11,6 +11,7 @@ import ast
 import re
 
 from sandbox.dialect_attributes import bridge_load
+from sandbox.dialect_containers import sets_environment
 from sandbox.dialect_context import Rewriting
 from sandbox.dialect_exceptions import handled_name
 from sandbox.dialect_files import (
@@ -128,7 +129,9 @@ def bridge_calls(rewriting: Rewriting) -> None:
     paths = _mentions_paths(rewriting)
     files = Files(rewriting)
     for node in _in_order(rewriting.tree):
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and (rewriting.dotted(node.func) or "").startswith("ui."):
+            pass  # a tool: see `dialect_tools.py`
+        elif isinstance(node, ast.Call):
             bridge_arguments(rewriting, node, files)
             if not bridge_open(rewriting, node, files):
                 _bridge_call(rewriting, node, files, paths=paths)
@@ -183,6 +186,8 @@ def _stand_in(rewriting: Rewriting, call: ast.Call, dotted: str | None) -> str:
         return VERBOSE_FUNCTIONS[dotted]
     if dotted in _CSV_WRITERS and any(k.arg == "dialect" for k in call.keywords):
         return _CSV_WRITERS[dotted]
+    if dotted == "os.getenv" and sets_environment(rewriting):
+        return "__dd_getenv"
     if dotted in ("json.load", "json.loads") and call.keywords:
         return f"__dd_json_{dotted[5:]}"
     return REPLACED_FUNCTIONS.get(dotted, "")

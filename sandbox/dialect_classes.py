@@ -57,6 +57,10 @@ def bridge_classes(rewriting: Rewriting) -> None:
     for node in sorted(rewriting.classes.values(), key=lambda n: n.lineno):
         if node.bases or node.keywords:
             _bridge_class(rewriting, node)
+        elif "__init_subclass__" in _members(node):
+            for call in ast.walk(node):
+                if isinstance(call, ast.Call):
+                    _bridge_super(rewriting, call, [])
     bridge_shared(rewriting)
     if rewriting.families or rewriting.enums:
         for node in rewriting.nodes:
@@ -146,6 +150,9 @@ def _bridge_subclass(rewriting: Rewriting, node: ast.ClassDef, bases: list[str])
         indent = " " * node.col_offset
     known = [_family_name(rewriting, base) for base in bases]
     made = f"\n{indent}__dd_made({node.name}, [{', '.join(filter(None, known))}])"
+    hook = _holder(rewriting, bases, "__init_subclass__")
+    if hook in rewriting.classes:
+        made += f"; {hook}.__init_subclass__({node.name})"
     rewriting.closing(rewriting.end(node.body[-1]), made)
     rewriting.families.add(node.name)
     if any(base in EXCEPTION_BASES or base in rewriting.own_exceptions for base in bases):
@@ -290,7 +297,7 @@ def _bridge_super(rewriting: Rewriting, call: ast.Call, bases: list[str]) -> Non
             holder = _holder(rewriting, bases, method)
             if holder is None and method == "__setattr__":
                 holder = "object"
-            if holder is None and method != "__init__":
+            if holder is None and method not in ("__init__", "__init_subclass__"):
                 raise rewriting.refuse(call, f"super().{method}() of no class", _CLASS_HINT)
             self_name = function.args.args[0].arg
             comma = ", " if call.args or call.keywords else ""

@@ -137,8 +137,8 @@ class Rewriting:
         self.replace(dot, paren + 1, ", " if call.args or call.keywords else "")
 
     def attribute_to_function(self, node: ast.Attribute, name: str) -> None:
-        """Make ``owner.attribute`` into ``name(owner)``."""
-        self.opening(self.start(node), f"{name}(")
+        """Make ``owner.attribute`` into ``name(owner)``; `name` may open the call itself."""
+        self.opening(self.start(node), name if "(" in name else f"{name}(")
         self.replace(self._dot(node), self.end(node), ")")
 
     def remove_keyword(self, call: ast.Call, keyword: ast.keyword) -> None:

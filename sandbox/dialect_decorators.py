@@ -214,6 +214,9 @@ def _bridge_setters(rewriting: Rewriting) -> None:
         if isinstance(node.ctx, ast.Load):
             continue
         parent = rewriting.parents[node]
+        if isinstance(parent, ast.AugAssign) and isinstance(node.value, ast.Name):
+            _set_in_place(rewriting, node, node.value.id, parent)
+            continue
         if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
             hint = "Assign it alone, as in obj.name = value."
             raise rewriting.refuse(node, f"the property {node.attr} set in a statement", hint)
@@ -221,6 +224,20 @@ def _bridge_setters(rewriting: Rewriting) -> None:
         equals = rewriting.text.index(b"=", end)
         rewriting.replace(end - len(node.attr.encode()), equals + 1, f"__dd_set_{node.attr}(")
         rewriting.closing(rewriting.end(parent.value), ")")
+
+
+def _set_in_place(
+    rewriting: Rewriting, node: ast.Attribute, owner: str, statement: ast.AugAssign
+) -> None:
+    """``obj.name += value`` reads the property and sets it."""
+    name, end = node.attr, rewriting.end(node)
+    equals = rewriting.text.index(b"=", end)
+    operator = rewriting.text[end:equals].decode().strip()
+    asked = name in ambiguous_properties(rewriting)
+    read = f"__dd_property({owner}, '__dd_get_{name}', '{name}')" if asked else f"{owner}.{name}()"
+    start = end - len(name.encode())
+    rewriting.replace(start, equals + 1, f"__dd_set_{name}({read} {operator} (")
+    rewriting.closing(rewriting.end(statement.value), "))")
 
 
 def _add_parameter(rewriting: Rewriting, method: Function) -> None:

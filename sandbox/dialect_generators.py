@@ -179,10 +179,60 @@ def _check(
             raise rewriting.refuse(item, "return of a value from a generator", _HINT)
         if isinstance(item, ast.While) and _endless(item) and not again:
             raise rewriting.refuse(item, f"the generator {node.name}() may never end", _HINT)
-        if isinstance(item, ast.Call) and _called(item) in _VISIBLE:
+        if (
+            isinstance(item, ast.Call)
+            and _called(item) in _VISIBLE
+            and not _is_apart(rewriting, item)
+            and not _is_taken_whole(rewriting, node)
+        ):
             raise rewriting.refuse(
                 item, f"the generator {node.name}() has effects between its values", _HINT
             )
+
+
+def _is_apart(rewriting: Rewriting, call: ast.Call) -> bool:
+    """Whether a `print` goes to standard error, which is kept apart from what else is printed."""
+    return any(
+        keyword.arg == "file" and rewriting.dotted(keyword.value) == "sys.stderr"
+        for keyword in call.keywords
+    )
+
+
+def _is_taken_whole(rewriting: Rewriting, node: Function) -> bool:
+    """Whether every use takes all values before anything else happens."""
+    uses = [
+        other
+        for other in rewriting.nodes
+        if isinstance(other, ast.Name | ast.Attribute)
+        and isinstance(other.ctx, ast.Load)
+        and (other.id if isinstance(other, ast.Name) else other.attr) == node.name
+    ]
+    return bool(uses) and all(_takes_whole(rewriting, use) for use in uses)
+
+
+def _takes_whole(rewriting: Rewriting, use: ast.AST) -> bool:
+    call = rewriting.parents.get(use)
+    if not isinstance(call, ast.Call) or call.func is not use:
+        return False
+    match rewriting.parents.get(call):
+        case ast.Call(args=[first, *_]) as taker if first is call:
+            name = rewriting.dotted(taker.func) or _called(taker)
+            return name in _TAKERS and not any(k.arg == "key" for k in taker.keywords)
+        case ast.comprehension() as part:
+            whole = rewriting.parents.get(part)
+            return isinstance(whole, ast.ListComp | ast.SetComp | ast.DictComp) and not any(
+                isinstance(n, ast.Call) and n is not call for n in ast.walk(whole)
+            )
+        case _:
+            return False
+
+
+_TAKERS = frozenset(
+    {
+        *("list", "tuple", "set", "frozenset", "sorted", "sum", "dict", "max", "min", "len"),
+        *("collections.Counter", "collections.deque", "join", "extend", "writelines", "writerows"),
+    }
+)
 
 
 def _endless(loop: ast.While) -> bool:

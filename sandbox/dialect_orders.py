@@ -210,5 +210,5 @@ def _wrap_truth(rewriting: Rewriting, test: ast.expr) -> None:
     if isinstance(test, ast.BoolOp):
         for value in test.values:
             _wrap_truth(rewriting, value)
-    elif isinstance(test, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+    elif isinstance(test, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp):
         rewriting.wrap(test, "__dd_true(", ")")

@@ -9,28 +9,58 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 
 from sandbox.dialect_context import Rewriting
+from sandbox.panel_tools import PREFIX
 from sandbox.tool_calls import LATER
 from sandbox.tools import Tool, ToolSet
 
 _GATHERS = frozenset({"asyncio.gather", "gather"})
 _TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.shield"})
+_FIELD = re.compile(r"^    (\w+):", re.MULTILINE)
 _BUILTINS = frozenset(dir(builtins))
 
 
 def bridge_tools(rewriting: Rewriting, tools: ToolSet) -> None:
     """Rewrite the calls of tools."""
     waits = _Waits(rewriting)
+    fields = _fields(rewriting, tools)
     for node in rewriting.nodes:
         if isinstance(node, ast.Call):
             _bridge_task(rewriting, node, waits)
             if isinstance(node.func, ast.Name):
                 _bridge_call(rewriting, node, node.func, waits, tools)
+            elif isinstance(node.func, ast.Attribute):
+                _bridge_panel(rewriting, node, node.func, waits, tools)
+        elif isinstance(node, ast.Attribute) and node.attr in fields:
+            _bridge_field(rewriting, node)
         elif isinstance(node, ast.Await):
             _bridge_await(rewriting, node, tools)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in tools:
             _bridge_value(rewriting, node, waits)
+
+
+def _fields(rewriting: Rewriting, tools: ToolSet) -> set[str]:
+    """Names of what the results of the program's tools hold, but for names that dicts have."""
+    found: set[str] = set()
+    for name in rewriting.loads - rewriting.bound:
+        called = tools.get(name)
+        for _, text in called.stub.structures if called is not None else ():
+            found |= set(_FIELD.findall(text))
+    return found - set(dir(dict)) - rewriting.methods
+
+
+def _bridge_field(rewriting: Rewriting, node: ast.Attribute) -> None:
+    """``reply.status`` of a result is ``reply["status"]``; each object is asked what it is."""
+    parent = rewriting.parents.get(node)
+    called = isinstance(parent, ast.Call) and parent.func is node
+    module = isinstance(node.value, ast.Name) and node.value.id in rewriting.imports
+    if isinstance(node.ctx, ast.Load) and not called and not module:
+        end = rewriting.end(node)
+        before = rewriting.text[: end - len(node.attr.encode())].rstrip()
+        rewriting.opening(rewriting.start(node), "__dd_field(")
+        rewriting.replace(len(before) - 1, end, f", {node.attr!r})")
 
 
 def _bridge_call(
@@ -48,6 +78,16 @@ def _bridge_call(
     later = LATER if waits.later(call) else ""
     if later or name != func.id:
         rewriting.replace(rewriting.start(func), rewriting.end(func), f"{later}{name}")
+
+
+def _bridge_panel(
+    rewriting: Rewriting, call: ast.Call, func: ast.Attribute, waits: _Waits, tools: ToolSet
+) -> None:
+    """``ui.table(...)`` is the tool ``ui_table(...)``."""
+    name = f"{PREFIX}{func.attr}"
+    if rewriting.dotted(func.value) == "ui" and "ui" not in rewriting.imports and name in tools:
+        later = LATER if waits.later(call) else ""
+        rewriting.function_to_name(call, f"{later}{name}")
 
 
 def _meant(call: ast.Call, name: str, tools: ToolSet) -> Tool | None:

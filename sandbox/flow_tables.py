@@ -20,7 +20,8 @@ PURE_FUNCTIONS: frozenset[str] = _names("""
     __dd_fromtimestamp __dd_relative_to __dd_is_relative_to __dd_expanduser __dd_touch __dd_chmod
     __dd_utime __dd_access __dd_lstat __dd_samefile __dd_lexists __dd_removedirs __dd_renames
     __dd_read_text __dd_write_text __dd_translate __dd_maketrans __dd_file_digest __dd_write_out
-    __dd_urlparse __dd_json_dumps __dd_at __dd_exit __dd_errno __dd_strerror __dd_filename __dd_name
+    __dd_urlparse __dd_urlsplit __dd_ascii __dd_json_dumps __dd_at __dd_exit __dd_errno
+    __dd_strerror __dd_filename __dd_name
     __dd_remove_tree __dd_ending __dd_parents __dd_match __dd_order
     """)
 """Builtins and helpers whose value is new and that call nothing they are given."""

@@ -20,6 +20,7 @@ class Answer:
     `reveals`: whether a call that names a path and has no effect tells what is there;
     `exact`: what would leave the machine, or what the person is asked, as it is shown to the
     person; `choices`: the answers offered; `asks_person`: the value is what the person answers;
+    `taken`: makes the value of that answer;
     `more`: effects that come up while it is done, e.g. redirects.
     """
 
@@ -30,6 +31,7 @@ class Answer:
     exact: str = ""
     choices: tuple[str, ...] = ()
     asks_person: bool = False
+    taken: Callable[[str], object] | None = None
     more: Sequence[Effect] = ()
 
 

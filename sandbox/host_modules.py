@@ -90,6 +90,12 @@ def _sized(function: Callable[..., Any]) -> _Function:
     return call
 
 
+def _pack(layout: str | bytes, *values: Any) -> bytes:
+    if struct.calcsize(layout) > _TEXT_CHARS:
+        raise ValueError("the record is too large")
+    return struct.pack(layout, *values)
+
+
 _MODULE_FUNCTIONS: dict[str, _Function] = {
     **{
         f"statistics.{name}": getattr(statistics, name)
@@ -136,7 +142,7 @@ _MODULE_FUNCTIONS: dict[str, _Function] = {
     "urllib.parse.urlencode": urllib.parse.urlencode,
     "urllib.parse.parse_qs": urllib.parse.parse_qs,
     "urllib.parse.urljoin": urllib.parse.urljoin,
-    "struct.pack": _sized(struct.pack),
+    "struct.pack": _pack,
     "struct.unpack": struct.unpack,
     "struct.unpack_from": struct.unpack_from,
     "struct.calcsize": struct.calcsize,
@@ -167,7 +173,15 @@ _MODULE_FUNCTIONS: dict[str, _Function] = {
 PURE_FUNCTIONS: dict[str, _Function] = _MODULE_FUNCTIONS | MODULE_FUNCTIONS
 """Of modules, by dotted name."""
 
-HELPER_FUNCTIONS: dict[str, _Function] = LIBRARY_FUNCTIONS | ARGUMENT_FUNCTIONS
+HELPER_FUNCTIONS: dict[str, _Function] = (
+    LIBRARY_FUNCTIONS
+    | ARGUMENT_FUNCTIONS
+    | {
+        "__dd_struct_pack": _pack,
+        "__dd_struct_unpack": struct.unpack,
+        "__dd_struct_size": struct.calcsize,
+    }
+)
 """Of the prelude, by name."""
 
 _CONSTANTS: dict[str, dict[str, object]] = {

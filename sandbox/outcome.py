@@ -51,6 +51,7 @@ class Outcome:
     """The end of a program.
 
     `value`: its last value as text, or None; `printed`: head and tail when there was too much;
+    `warned`: the same of standard error;
     `fault`: what was wrong, when `status` is error; `question`: what the person is asked, when it
     is asking; `shown`: what it put in view; `effects`: done, in order (writes to one file
     in a row are one effect); `notes`: remarks for the model, e.g. a pattern that matched nothing;
@@ -71,6 +72,7 @@ class Outcome:
     wall_s: float
     file_calls: int
     tool_calls: int
+    warned: str = ""
     kept: tuple[Artifact, ...] = ()
     looks: tuple[Artifact, ...] = ()
     question: Question | None = None

@@ -259,7 +259,10 @@ def __dd_text(args, sep, end):
 
 
 def __dd_print(*args, sep=None, end=None, file=None, flush=False, at=None):
-    if file is None or file is __dd_sys.stdout or file is __dd_sys.stderr:
+    if file is __dd_sys.stderr:
+        print(__dd_text(args, sep, end), end='', file=__dd_sys.stderr)
+        return None
+    if file is None or file is __dd_sys.stdout:
         print(__dd_text(args, sep, end), end='')
         return None
     file.write(__dd_text(args, sep, end))
@@ -269,6 +272,40 @@ def __dd_print(*args, sep=None, end=None, file=None, flush=False, at=None):
 def __dd_write_out(text):
     print(text, end='')
     return len(text)
+
+
+def __dd_write_error(text):
+    print(text, end='', file=__dd_sys.stderr)
+    return len(text)
+
+
+def __dd_pairs(value):
+    if isinstance(value, dict) or not hasattr(value, 'keys'):
+        return value
+    return [(key, value[key]) for key in value.keys()]
+
+
+def __dd_update(values, *others):
+    for other in others:
+        values.update(other)
+
+
+def __dd_field(value, name):
+    return value[name] if isinstance(value, dict) else getattr(value, name)
+
+
+def __dd_own(names, value):
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+def __dd_ascii(value):
+    found = []
+    for each in repr(value):
+        code = ord(each)
+        size = 2 if code < 256 else 4 if code < 65536 else 8
+        mark = chr(92) + {2: 'x', 4: 'u', 8: 'U'}[size]
+        found.append(each if code < 128 else mark + hex(code)[2:].rjust(size, '0'))
+    return ''.join(found)
 
 
 def __dd_error_text(*args):

@@ -389,6 +389,38 @@ class __dd_JSONEncoderBase:
         return __dd_json_dumps(o, default=self.default, **getattr(self, 'options', {}))
 
 
+class __dd_HandlerBase:
+    def __init__(self, level=0):
+        self.level = __dd_level(level)
+        self.formatter = None
+        self.filters = []
+
+    def setLevel(self, level):
+        self.level = __dd_level(level)
+
+    def setFormatter(self, formatter):
+        self.formatter = formatter
+
+    def addFilter(self, filter):
+        self.filters.append(filter)
+
+    def format(self, record):
+        return (self.formatter or __dd_Formatter()).format(record)
+
+    def handle(self, record):
+        if record.levelno >= self.level and __dd_log_passes(self.filters, record):
+            self.emit(record)
+
+    def handleError(self, record):
+        return None
+
+    def flush(self):
+        return None
+
+    def close(self):
+        return None
+
+
 class __dd_FilterBase:
     def filter(self, record):
         return True
@@ -406,6 +438,7 @@ _STAND_INS = {
     "html.parser.HTMLParser": "__dd_HTMLParserBase",
     "json.JSONEncoder": "__dd_JSONEncoderBase",
     "logging.Filter": "__dd_FilterBase",
+    "logging.Handler": "__dd_HandlerBase",
     "__dd_TupleBase": "__dd_TupleBase",
 }
 

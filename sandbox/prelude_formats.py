@@ -41,6 +41,8 @@ class __dd_SqlCursor:
         self.description = None
         if names:
             self.description = [(n, None, None, None, None, None, None) for n in names]
+        elif self.rowcount > 0:
+            self.connection.total_changes += self.rowcount
         rows.reverse()
         self.rows = rows
         return self
@@ -243,12 +245,17 @@ class __dd_Matcher:
         return __dd_opcodes(list(self.a), list(self.b))
 
 
+__dd_SplitUrl = __dd_collections.namedtuple(
+    'SplitResult', 'scheme netloc path query fragment'
+)
 __dd_Url = __dd_collections.namedtuple('ParseResult', 'scheme netloc path params query fragment')
 
 
 class __dd_ParsedUrl:
-    def __init__(self, values):
-        self.parts = values[0]
+    def __init__(self, values, split=False):
+        self.split = split
+        self.whole = values[0]
+        self.parts = values[0][:3] + values[0][4:] if split else values[0]
         self.scheme, self.netloc, self.path = values[0][0], values[0][1], values[0][2]
         self.params, self.query, self.fragment = values[0][3], values[0][4], values[0][5]
         self.hostname = values[1]
@@ -263,15 +270,15 @@ class __dd_ParsedUrl:
         return self.parts[index]
 
     def geturl(self):
-        return __dd_url_text(self.parts)
+        return __dd_url_text(self.whole)
 
     def _replace(self, **values):
         names = ['scheme', 'netloc', 'path', 'params', 'query', 'fragment']
-        parts = [values.get(name, old) for name, old in zip(names, self.parts)]
-        return __dd_ParsedUrl(__dd_url_parse(__dd_url_text(parts)))
+        parts = [values.get(name, old) for name, old in zip(names, self.whole)]
+        return __dd_ParsedUrl(__dd_url_parse(__dd_url_text(parts)), self.split)
 
     def __repr__(self):
-        return repr(__dd_Url(*self.parts))
+        return repr((__dd_SplitUrl if self.split else __dd_Url)(*self.parts))
 
     def __eq__(self, other):
         return tuple(self.parts) == tuple(other)
@@ -282,6 +289,10 @@ class __dd_ParsedUrl:
 
 def __dd_urlparse(url, scheme='', allow_fragments=True):
     return __dd_ParsedUrl(__dd_url_parse(url))
+
+
+def __dd_urlsplit(url, scheme='', allow_fragments=True):
+    return __dd_ParsedUrl(__dd_url_parse(url), True)
 
 
 def __dd_urlunparse(parts):

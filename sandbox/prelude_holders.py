@@ -28,6 +28,134 @@ def __dd_print_to(*args, sep=None, end=None, file=None, flush=False):
     __dd_print(*args, sep=sep, end=end, file=file)
 
 
+__dd_env = []
+
+
+def __dd_environ():
+    if not __dd_env:
+        __dd_env.append(dict(__dd_os.environ))
+    return __dd_env[0]
+
+
+def __dd_getenv(name, default=None):
+    return __dd_environ().get(name, default)
+
+
+def __dd_putenv(name, value):
+    return None
+
+
+class __dd_Struct:
+    def __init__(self, format):
+        self.format = format
+        self.size = __dd_struct_size(format)
+
+    def pack(self, *values):
+        return __dd_struct_pack(self.format, *values)
+
+    def unpack(self, data):
+        return __dd_struct_unpack(self.format, data)
+
+    def unpack_from(self, data, offset=0):
+        return __dd_struct_unpack(self.format, data[offset:offset + self.size])
+
+    def iter_unpack(self, data):
+        return __dd_iter_unpack(self.format, data)
+
+
+def __dd_iter_unpack(format, data):
+    size = __dd_struct_size(format)
+    if len(data) % size:
+        raise ValueError(f'iterative unpacking requires a buffer of a multiple of {size} bytes')
+    return iter([
+        __dd_struct_unpack(format, data[at:at + size]) for at in range(0, len(data), size)
+    ])
+
+
+def __dd_iadd(one, two):
+    if hasattr(one, '__iadd__'):
+        return one.__iadd__(two)
+    one += two
+    return one
+
+
+def __dd_isub(one, two):
+    if hasattr(one, '__isub__'):
+        return one.__isub__(two)
+    one -= two
+    return one
+
+
+def __dd_imul(one, two):
+    if hasattr(one, '__imul__'):
+        return one.__imul__(two)
+    one *= two
+    return one
+
+
+def __dd_itruediv(one, two):
+    if hasattr(one, '__itruediv__'):
+        return one.__itruediv__(two)
+    one /= two
+    return one
+
+
+def __dd_ifloordiv(one, two):
+    if hasattr(one, '__ifloordiv__'):
+        return one.__ifloordiv__(two)
+    one //= two
+    return one
+
+
+def __dd_imod(one, two):
+    if hasattr(one, '__imod__'):
+        return one.__imod__(two)
+    one %= two
+    return one
+
+
+def __dd_ipow(one, two):
+    if hasattr(one, '__ipow__'):
+        return one.__ipow__(two)
+    one **= two
+    return one
+
+
+def __dd_ior(one, two):
+    if hasattr(one, '__ior__'):
+        return one.__ior__(two)
+    one |= two
+    return one
+
+
+def __dd_iand(one, two):
+    if hasattr(one, '__iand__'):
+        return one.__iand__(two)
+    one &= two
+    return one
+
+
+def __dd_ixor(one, two):
+    if hasattr(one, '__ixor__'):
+        return one.__ixor__(two)
+    one ^= two
+    return one
+
+
+def __dd_ilshift(one, two):
+    if hasattr(one, '__ilshift__'):
+        return one.__ilshift__(two)
+    one <<= two
+    return one
+
+
+def __dd_irshift(one, two):
+    if hasattr(one, '__irshift__'):
+        return one.__irshift__(two)
+    one >>= two
+    return one
+
+
 class __dd_Closing:
     def __init__(self, thing):
         self.thing = thing

@@ -215,7 +215,7 @@ def __dd_trace(error):
 
 
 def __dd_trace_print(error):
-    print(__dd_trace(error), end='')
+    print(__dd_trace(error), end='', file=__dd_sys.stderr)
 
 
 __dd_module_traceback = __dd_Module()
@@ -457,6 +457,12 @@ class __dd_EmailMessage:
 
     def set_content(self, *args, **options):
         self.steps.append(('set_content', list(args), options))
+
+    def get_content(self):
+        for name, args, options in self.steps:
+            if name == 'set_content' and args and isinstance(args[0], str):
+                return args[0] if args[0].endswith(chr(10)) else args[0] + chr(10)
+        raise KeyError('multipart/mixed' if self.steps else 'text/plain')
 
     def add_alternative(self, *args, **options):
         self.steps.append(('add_alternative', list(args), options))

@@ -33,6 +33,13 @@ def __dd_level_name(level):
     return 'Level ' + str(level)
 
 
+def __dd_log_passes(filters, record):
+    for each in filters:
+        if not (each(record) if __dd_callable(each) else each.filter(record)):
+            return False
+    return True
+
+
 class __dd_LogRecord:
     def __init__(self, name, level, message, error):
         self.name = name
@@ -101,14 +108,15 @@ class __dd_LogHandler:
     def handle(self, record):
         if record.levelno < self.level:
             return None
-        for each in self.filters:
-            if not (each(record) if __dd_callable(each) else each.filter(record)):
-                return None
+        if not __dd_log_passes(self.filters, record):
+            return None
         line = (self.formatter or __dd_Formatter()).format(record) + chr(10)
         if self.path is not None:
             with open(self.path, 'a') as file:
                 file.write(line)
-        elif self.stream in (None, __dd_sys.stdout, __dd_sys.stderr):
+        elif self.stream is None or self.stream is __dd_sys.stderr:
+            print(line, end='', file=__dd_sys.stderr)
+        elif self.stream is __dd_sys.stdout:
             print(line, end='')
         else:
             self.stream.write(line)
@@ -180,7 +188,7 @@ class __dd_Logger:
                 handler.handle(record)
             logger = logger.parent if logger.propagate else None
         if not found and level >= 30:
-            print(text)
+            print(text, file=__dd_sys.stderr)
         return None
 
     def debug(self, message, *args, **options):

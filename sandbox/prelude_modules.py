@@ -155,7 +155,11 @@ def __dd_uuid4():
     return __dd_Uuid(__dd_uuid_text())
 
 
-def __dd_uuid_of(hex):
+def __dd_uuid_of(hex=None, bytes=None, int=None, **options):
+    if bytes is not None:
+        hex = bytes.hex()
+    if int is not None:
+        hex = '%032x' % int
     return __dd_Uuid(__dd_uuid_checked(hex)[0])
 
 

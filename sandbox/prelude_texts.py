@@ -142,12 +142,12 @@ class __dd_ConfigParser:
         if section not in self.data and section != 'DEFAULT':
             if fallback is not __dd_slice:
                 return fallback
-            raise KeyError('No section: ' + repr(section))
+            raise __dd_ParseError('No section: ' + repr(section))
         values = {**self.merged(section), **(vars or {})}
         if option not in values:
             if fallback is not __dd_slice:
                 return fallback
-            raise KeyError('No option ' + repr(option) + ' in section: ' + repr(section))
+            raise __dd_ParseError('No option ' + repr(option) + ' in section: ' + repr(section))
         return values[option] if raw else self.filled(section, values[option])
 
     def getint(self, section, option, fallback=__dd_slice, **options):
@@ -223,9 +223,9 @@ __dd_module_configparser = __dd_Module()
 __dd_module_configparser.ConfigParser = __dd_ConfigParser
 __dd_module_configparser.RawConfigParser = __dd_raw_config
 __dd_module_configparser.SafeConfigParser = __dd_ConfigParser
-__dd_module_configparser.Error = (__dd_ParseError, KeyError)
-__dd_module_configparser.NoSectionError = KeyError
-__dd_module_configparser.NoOptionError = KeyError
+__dd_module_configparser.Error = __dd_ParseError
+__dd_module_configparser.NoSectionError = __dd_ParseError
+__dd_module_configparser.NoOptionError = __dd_ParseError
 __dd_module_configparser.ParsingError = __dd_ParseError
 
 

@@ -214,6 +214,8 @@ class _Run:
         self._printed = PrintedText(ready.limits.printed_chars)
         self._secrets = secrets
         self._pieces = secrets.pieces()
+        self._warned = PrintedText(ready.limits.printed_chars)
+        self._warned_pieces = secrets.pieces()
         self._interpreter_s = 0.0
         self._endings: tuple[str, ...] = ()
         self._spans_wanted = configured()
@@ -253,14 +255,20 @@ class _Run:
             status = "ok" if fault is None else "error"
         if self._stop.stopped:
             status, value, fault, question = "stopped", None, None, None
+<<<<<<< HEAD
         state, not_kept = self._session.left() if status == "ok" else (None, "")
         self._print(self._pieces.end())
+=======
+        self._print(self._printed, self._pieces.end())
+        self._print(self._warned, self._warned_pieces.end())
+>>>>>>> 33165c9 (ui: tables that are edited and files that are selected come back to programs)
         self._ledger.flush()
         self._tape.flush()
         return Outcome(
             status=status,
             value=value,
             printed=self._printed.text(),
+            warned=self._warned.text(),
             fault=fault,
             effects=self._ledger.effects,
             notes=(*self._notes(), *([not_kept] if not_kept else [])),
@@ -306,12 +314,15 @@ class _Run:
             result = self._calls.answer(snapshot)
         return lambda: snapshot.resume(result)
 
-    def _on_print(self, _stream: str, text: str) -> None:
-        self._print(self._pieces.feed(text))
+    def _on_print(self, stream: str, text: str) -> None:
+        if stream == "stderr":
+            self._print(self._warned, self._warned_pieces.feed(text))
+        else:
+            self._print(self._printed, self._pieces.feed(text))
 
-    def _print(self, text: str) -> None:
+    def _print(self, kept: PrintedText, text: str) -> None:
         if text:
-            self._printed.add(text)
+            kept.add(text)
             self._ledger.printed(text)
 
     def _value(self, output: object) -> str | None:

@@ -10,11 +10,12 @@ from typing import Literal
 class Shown:
     """Something that a program put in view.
 
-    `text`: of a text, or the path of a file; `columns` and `rows`: of a table, or label and value
-    of each point of a chart; `left_out`: rows that were too many.
+    `text`: of a text, the path of a file (`open`: in the side panel), or a filter on names;
+    `columns` and `rows`: of a table, or label and value of each point of a chart; `left_out`: rows
+    that were too many.
     """
 
-    kind: Literal["text", "table", "chart", "file"]
+    kind: Literal["text", "table", "chart", "file", "open", "filter"]
     title: str = ""
     text: str = ""
     columns: tuple[str, ...] = ()

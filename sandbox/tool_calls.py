@@ -70,6 +70,7 @@ class ToolCalls:
             exact=planned.exact,
             choices=planned.choices,
             asks_person=planned.asks_person,
+            taken=planned.taken,
             more=planned.more,
         )
 

@@ -46,6 +46,7 @@ class Planned[T]:
     `start`: the same without waiting, for what takes time and touches neither stage nor program;
     `exact`: what would leave the machine, or the question, as the person is shown it; `choices`:
     the answers offered; `asks_person`: the value is the person's answer, `do` is not called;
+    `taken`: the value of such an answer, the text itself by default; raises what the program sees;
     `more`: filled while it is done, with effects that could not be foreseen.
     """
 
@@ -55,6 +56,7 @@ class Planned[T]:
     exact: str = ""
     choices: tuple[str, ...] = ()
     asks_person: bool = False
+    taken: Callable[[str], T] | None = None
     more: Sequence[Effect] = ()
 
 

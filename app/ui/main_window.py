@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 PANEL_FROM_PX = 1080
-TABS = ("run", "changes", "models")
+TABS = ("run", "changes", "files", "models")
 ALERTING = ("waiting", "failed", "done")
 
 
@@ -277,6 +277,8 @@ class MainWindow(QMainWindow):
         self.transcript.resume_wanted.connect(session.resume)
         self.transcript.restart_wanted.connect(session.restart)
         self.transcript.answered.connect(session.answer)
+        self.panel.answered.connect(session.answer)
+        self.panel.wanted.connect(self.panel.show)
         self.transcript.offer_taken.connect(self.places.take_offer)
         self.transcript.offer_looked_at.connect(self.places.look_at_offer)
         self._theme.changed.connect(self._theme_changed)

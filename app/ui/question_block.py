@@ -21,6 +21,7 @@ from sandbox.question import PersonsAnswer, Question
 
 _EFFECTS_SHOWN = 12
 _EXACT_LINES = 12
+_IN_PANEL = frozenset({"ui_table", "ui_selection"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,9 @@ class QuestionBlock(QFrame):
         self._layout = column(self, margin=SPACE_M, spacing=SPACE_S)
         self._layout.addWidget(label(self._title(), "strong", wrap=True))
         self._text = QLineEdit()
-        if question.kind == "person":
+        if question.kind == "person" and question.call in _IN_PANEL:
+            self._add_panel_answers()
+        elif question.kind == "person":
             self._add_answers()
         else:
             self._add_effects(folders)
@@ -69,6 +72,10 @@ class QuestionBlock(QFrame):
                     "Drydock ended while {0}{1} was under way. It is not known whether it was "
                     "done. Do it again?"
                 ).format(call, where)
+            case "person" if question.call == "ui_table":
+                return self.tr("The program asks you to edit the table in the side panel.")
+            case "person" if question.call == "ui_selection":
+                return self.tr("The program asks you to select files in the side panel.")
             case "person":
                 return words.visible(question.exact)
 
@@ -134,6 +141,19 @@ class QuestionBlock(QFrame):
         self._layout.addLayout(bar)
         if choices:
             self.setFocusProxy(refuse)
+
+    def _add_panel_answers(self) -> None:
+        bar = row(spacing=SPACE_S)
+        if self._question.call == "ui_table":
+            same = button(self.tr("Leave the table as it is"))
+            same.clicked.connect(lambda: self._send(PersonsAnswer(approved=True, text="ok")))
+            bar.addWidget(same)
+        refuse = button(self.tr("Do not answer"), "flat")
+        refuse.clicked.connect(lambda: self._send(PersonsAnswer(approved=False)))
+        bar.addWidget(refuse)
+        bar.addStretch(1)
+        self._layout.addLayout(bar)
+        self.setFocusProxy(refuse)
 
     def _send_text(self) -> None:
         text = self._text.text().strip()

@@ -1,6 +1,6 @@
-"""The right panel: the newest turn's run and its changes so far.
+"""The right panel: the newest turn's run, its changes so far, and the person's files.
 
-Owns the two tabs. It must not talk to the engine. Thread: UI.
+Owns the tabs. It must not talk to the engine. Thread: UI.
 """
 
 from __future__ import annotations
@@ -18,12 +18,17 @@ from app.ui.defined_bar import DefinedBar
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_XS
 from app.ui.timeline import Timeline
 from app.ui.widgets import button, clear, column, hairline, label
+from app.ui.work_page import WorkPage
 
 
 class RunPanel(QTabWidget):
-    """Tabs Run and Changes. `review_wanted` carries the turn's id."""
+    """Tabs Run, Changes and Files. `review_wanted` carries the turn's id, `answered` an `Answered`;
+    `wanted`: the panel should be in view.
+    """
 
     review_wanted = Signal(str)
+    answered = Signal(object)
+    wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,6 +55,10 @@ class RunPanel(QTabWidget):
         self._changes = column(self._changes_page, margin=SPACE_M, spacing=SPACE_M)
         self.addTab(run_page, self.tr("Run"))
         self.addTab(self._changes_page, self.tr("Changes"))
+        self.work = WorkPage()
+        self.work.answered.connect(self.answered)
+        self.work.wanted.connect(self._show_work)
+        self.addTab(self.work, self.tr("Files"))
         self._shown_changes: object = _NOTHING
         self.show_turn(None, ())
 
@@ -61,6 +70,13 @@ class RunPanel(QTabWidget):
         self._folders = tuple(folders)
         self._fill_run()
         self._fill_changes()
+        self.work.show_turn(turn, folders)
+        title = self.tr("Table") if self.work.has_table else self.tr("Files")
+        self.setTabText(self.indexOf(self.work), title)
+
+    def _show_work(self) -> None:
+        self.setCurrentWidget(self.work)
+        self.wanted.emit()
 
     def update_calls(self, progress: CallsProgress) -> None:
         """Show calls of the running program."""

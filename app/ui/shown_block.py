@@ -42,6 +42,14 @@ class ShownBlock(QFrame):
             case "file":
                 path = words.short_path(shown.text, folders)
                 layout.addWidget(label(path, wrap=True, selectable=True))
+            case "open":
+                path = words.short_path(shown.text, folders)
+                text = self.tr("In the side panel: {0}").format(path)
+                layout.addWidget(label(text, wrap=True, selectable=True))
+            case "filter":
+                pattern = words.visible(shown.text)
+                text = self.tr("The side panel lists {0}").format(pattern or self.tr("all files"))
+                layout.addWidget(label(text, "muted", wrap=True))
             case "table":
                 layout.addWidget(_table(shown))
             case "chart":

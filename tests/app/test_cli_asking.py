@@ -233,3 +233,48 @@ def test_a_text_for_what_is_no_question_is_refused_and_nothing_is_sent(
     run = shell.result["run_id"]
     assert shell("runs", "resume", run, "--answer", "yes", "--approve", "all") == 2
     assert sent(server, "/text") == []
+
+
+TABLE = """
+rows = [{"name": "Ann", "age": 31}, {"name": "Bob", "age": 27}]
+rows = ui.table(rows, editable=True, title="People")
+for path in await ui.selection():
+    ui.open(path)
+ui.set_filter("*.txt")
+shown = ui.table([["a", 1]])
+print(rows, path.rpartition("/")[2], shown)
+"""
+
+
+def test_a_table_and_a_selection_come_back_into_the_program_from_the_command_line(
+    shell: Shell,
+) -> None:
+    assert shell.exec(TABLE, "--approve", "never") == 3
+    question = shell.result["question"]
+    assert (question["kind"], question["call"]) == ("person", "ui_table")
+    assert "People" in question["text"]
+    rows = '[{"name": "Anna", "age": "32"}, ["Cy", 5]]'
+    assert shell.resume("--answer", rows) == 3
+    assert shell.result["question"]["call"] == "ui_selection"
+    assert shell.resume("--answer", str(shell.folder / "notes.txt")) == 0
+    assert shell.result["answer"] == (
+        "[{'name': 'Anna', 'age': 32}, {'name': 'Cy', 'age': 5}] notes.txt "
+        "[{'column 1': 'a', 'column 2': 1}]"
+    )
+
+
+def test_a_selection_outside_of_the_folders_is_refused(shell: Shell) -> None:
+    source = "try:\n    print(ui_selection())\nexcept Exception as e:\n    print('no:', e)\n"
+    assert shell.exec(source, "--approve", "never") == 3
+    assert shell.resume("--answer", "/etc/passwd") == 0
+    assert shell.result["answer"].startswith("no:")
+
+
+def test_rows_that_are_not_those_of_the_table_are_an_error_in_the_program(shell: Shell) -> None:
+    source = (
+        "try:\n    ui.table([{'a': 1}], editable=True)\n"
+        "except ValueError as e:\n    print('no:', e)\n"
+    )
+    assert shell.exec(source, "--approve", "never") == 3
+    assert shell.resume("--answer", '[{"b": 2}]') == 0
+    assert "columns are a" in shell.result["answer"]

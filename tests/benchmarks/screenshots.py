@@ -17,7 +17,7 @@ from typing import Any, cast
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QTimer
+from PySide6.QtCore import QEventLoop, QPoint, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.bridge import Bridge
@@ -26,11 +26,13 @@ from app.engine.previews import Preview
 from app.engine.remotes import TestResult
 from app.paths import ASSETS
 from app.settings import RemoteSettings, ServerSettings, Settings
-from app.store.records import Problem
+from app.store.records import Folder, Problem
 from app.ui.main_window import MainWindow
 from app.ui.session import Session
 from app.ui.theme import Theme
 from app.ui.window_state import WindowState
+from sandbox.asked_table import table_of
+from sandbox.question import Question
 from sandbox.thumbnails import thumbnail_of
 from tests.app.ui import fake_places, samples
 from tests.app.ui.fake_engine import FakeEngine, model
@@ -242,13 +244,34 @@ def picture() -> bytes:
     return (ASSETS / "demo" / "files" / "IMG_20240312_174530.jpg").read_bytes()
 
 
+def panel(studio: Studio) -> None:
+    """A table that a program asks to be edited, and the files with a selection asked for."""
+    rows = [{"name": f"Ann {n}", "amount": n * 1.5, "paid": n % 2 == 0} for n in range(9)]
+    asked: dict[str, Any] = {
+        "kind": "person", "program_id": "p1", "ordinal": 1, "digest": "00", "line": 2,
+        "effects": (),
+    }  # fmt: skip
+    table = Question(**asked, call="ui_table", exact=table_of(rows, "Check the amounts").text())
+    studio.fill([samples.turn("asking", "t1", question=table)])
+    studio.shoot("panel-table")
+    with tempfile.TemporaryDirectory() as name:
+        for number in range(6):
+            (Path(name) / f"photo {number}.jpg").write_text("x", encoding="utf-8")
+        files = Question(**asked, call="ui_selection", exact="Select files.")
+        work = studio.window.panel.work
+        work.show_turn(samples.turn("asking", "t2", question=files), (Folder(path=name),))
+        wait(400)
+        work.files.tree.setCurrentIndex(work.files.tree.indexAt(QPoint(20, 20)))
+        studio.shoot("panel-files")
+
+
 def main() -> None:
     """Take all pictures."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     app = QApplication.instance() or QApplication(["screenshots"])
     assert isinstance(app, QApplication)
-    scenes: tuple[Callable[[Studio], None], ...] = (empty, turns, review, remote)
+    scenes: tuple[Callable[[Studio], None], ...] = (empty, turns, review, remote, panel)
     if len(sys.argv) > 2:
         scenes = tuple(scene for scene in scenes if scene.__name__ in sys.argv[2:])
     for theme in ("light", "dark"):

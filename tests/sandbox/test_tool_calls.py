@@ -375,3 +375,30 @@ def test_a_tool_of_the_app_s_own_is_called_like_any_other(run: Run) -> None:
 def test_many_short_calls_in_a_row_are_within_the_limits(run: Run) -> None:
     limits = Limits(tool_calls=200)
     assert run("for n in range(200):\n    search_tools('pdf')", limits=limits).fault is None
+
+
+def test_many_short_calls_do_not_wait_for_each_other(run: Run) -> None:
+    started = time.monotonic()
+    assert run("for n in range(200):\n    search_tools('pdf')").fault is None
+    assert time.monotonic() - started < 5
+
+
+def test_what_a_result_holds_is_read_as_an_attribute_too(run: Run) -> None:
+    source = """
+found = find_text('TODO')
+print(sorted({(hit.path, hit['line']) for hit in found}))
+class Box:
+    path = 'own'
+print(Box().path)
+"""
+    outcome = run(source)
+    assert (outcome.fault, outcome.printed) == (
+        None,
+        "[('notes.txt', 2)]\nown\n",
+    )
+
+
+def test_standard_error_is_kept_apart_from_what_is_printed(run: Run) -> None:
+    source = "import sys\nprint('out')\nprint('odd', file=sys.stderr)\nsys.stderr.write('end')\n"
+    outcome = run(source)
+    assert (outcome.printed, outcome.warned) == ("out\n", "odd\nend")
