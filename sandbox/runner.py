@@ -255,13 +255,9 @@ class _Run:
             status = "ok" if fault is None else "error"
         if self._stop.stopped:
             status, value, fault, question = "stopped", None, None, None
-<<<<<<< HEAD
         state, not_kept = self._session.left() if status == "ok" else (None, "")
-        self._print(self._pieces.end())
-=======
         self._print(self._printed, self._pieces.end())
         self._print(self._warned, self._warned_pieces.end())
->>>>>>> 33165c9 (ui: tables that are edited and files that are selected come back to programs)
         self._ledger.flush()
         self._tape.flush()
         return Outcome(

@@ -196,6 +196,7 @@ class Attempts:
             status=outcome.status,
             fault=outcome.fault,
             printed=outcome.printed,
+            warned=outcome.warned,
             value=outcome.value,
             wall_s=outcome.wall_s,
             calls=_group(outcome.effects),

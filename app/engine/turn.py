@@ -384,6 +384,8 @@ class LiveTurn:
     def _result_text(self) -> str:
         answer = self._answer() or "The program ran and printed nothing."
         outcome, artifacts = self._attempts.outcome, self._artifacts
+        if outcome is not None and outcome.warned.strip():
+            answer = f"{answer}\n[standard error]\n{outcome.warned.strip()}"
         if artifacts is not None and is_long(answer):
             data = answer.encode("utf-8", "replace")
             kept = artifacts.keep(data, media_type="text/plain", name="output.txt")

@@ -110,6 +110,7 @@ def _program(program: ProgramRecord) -> dict[str, Any]:
             "hint": fault.hint,
         },
         "printed": program.printed,
+        "standard_error": program.warned,
         "value": program.value,
         "seconds": round(program.wall_s, 4),
         "file_calls": program.file_calls,

@@ -201,4 +201,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             at TEXT NOT NULL
         )""",
     ),
+    (
+        # What a program wrote to standard error, apart from what it printed.
+        "ALTER TABLE programs ADD COLUMN warned TEXT NOT NULL DEFAULT ''",
+    ),
 )

@@ -71,6 +71,7 @@ class ProgramRecord:
     status: ProgramStatus = "running"
     fault: Fault | None = None
     printed: str = ""
+    warned: str = ""
     value: str | None = None
     wall_s: float = 0.0
     calls: tuple[CallGroup, ...] = ()

@@ -162,6 +162,8 @@ class _Body(QWidget):
             self._add_output(self.tr("Printed"), program.printed)
         elif program.value not in (None, "", "None"):
             self._add_output(self.tr("Result"), program.value or "")
+        if program.warned.strip():
+            self._add_output(self.tr("Warnings"), program.warned)
 
     def update_calls(self, calls: Sequence[CallGroup]) -> None:
         if tuple(calls) == self._calls:
