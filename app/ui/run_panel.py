@@ -23,7 +23,7 @@ from app.ui.work_page import WorkPage
 
 class RunPanel(QTabWidget):
     """Tabs Run, Changes and Files. `review_wanted` carries the turn's id, `answered` an `Answered`;
-    `wanted`: the panel should be in view.
+    `wanted`: it was brought into view.
     """
 
     review_wanted = Signal(str)
@@ -76,6 +76,7 @@ class RunPanel(QTabWidget):
 
     def _show_work(self) -> None:
         self.setCurrentWidget(self.work)
+        self.show()
         self.wanted.emit()
 
     def update_calls(self, progress: CallsProgress) -> None:
