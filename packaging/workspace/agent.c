@@ -38,7 +38,7 @@ struct job { uint32_t id; pid_t pid; int out, err, running; };
 static struct job jobs[JOBS];
 static struct { uint32_t id; int fd; } links[LINKS];
 static uint32_t next_link = 1;
-static int source = -1, sink = -1, listener = -1, woken[2], has_cgroups;
+static int source = -1, sink = -1, listener = -1, woken[2], has_cgroups, has_bound;
 static uint8_t in[MOST + 4], out[MOST + 4];
 static size_t held;
 
@@ -248,17 +248,23 @@ static void run(uint32_t id) {
     if (!job || pipe2(o, O_CLOEXEC)) { fail(id, EAGAIN, "too many commands at once"); return; }
     if (pipe2(e, O_CLOEXEC)) { close(o[0]); close(o[1]); fail(id, EAGAIN, "pipe"); return; }
     char group[128], text[64];
+    int is_bound = has_bound;
     if (has_cgroups) {
         job_group(group, sizeof group, id, "");
         mkdir(group, 0755);
-        if (processes) { job_group(group, sizeof group, id, "/pids.max"); snprintf(text, sizeof text, "%lu", processes); write_text(group, text); }
+        if (processes) { job_group(group, sizeof group, id, "/pids.max"); snprintf(text, sizeof text, "%lu", processes); is_bound |= !write_text(group, text); }
         if (memory) { job_group(group, sizeof group, id, "/memory.max"); snprintf(text, sizeof text, "%lu", memory); write_text(group, text); }
         job_group(group, sizeof group, id, "/cgroup.procs");
+    }
+    if (processes && !is_bound) {
+        close(o[0]); close(o[1]); close(e[0]); close(e[1]);
+        fail(id, EPERM, "nothing bounds the number of processes here");
+        return;
     }
     char **argv = texts + 3, **env = texts + 3 + argc;
     pid_t pid = fork();
     if (!pid) {
-        if (has_cgroups) write_text(group, "0");
+        if (has_cgroups && write_text(group, "0")) _exit(126);
         setsid();
         int nothing = open("/dev/null", O_RDONLY);
         dup2(nothing, 0); dup2(o[1], 1); dup2(e[1], 2);
@@ -679,7 +685,9 @@ static void prepare_groups(void) {
         snprintf(line, sizeof line, "%lu", (kib - 49152) * 1024);
         write_text("/sys/fs/cgroup/jobs/memory.max", line);
     }
-    write_text("/sys/fs/cgroup/jobs/pids.max", "2048");
+    // Root is bound by no limit of its own: without groups the whole machine has one.
+    int has_pids = has_cgroups && !write_text("/sys/fs/cgroup/jobs/pids.max", "2048");
+    has_bound = !has_pids && !write_text("/proc/sys/kernel/threads-max", "1024");
     write_text("/proc/self/oom_score_adj", "-1000");
 }
 

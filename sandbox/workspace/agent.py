@@ -1,8 +1,9 @@
 """The agent inside a workspace that has Python: runs commands, reads and changes files there.
 
 Owns the far end of `frames.py`. It stands alone (the standard library of Python 3.9 and, of ours,
-`agent_files.py`), since it is carried into the workspace and started there. For the microVM,
-`packaging/workspace/agent.c` is the same. It speaks on standard input and output. One thread.
+`agent_files.py` and `agent_groups.py`), since it is carried into the workspace and started there.
+For the microVM, `packaging/workspace/agent.c` is the same. It speaks on standard input and output.
+One thread.
 """
 
 # ruff: noqa: PTH112, PTH116, PTH123, PTH208, S603
@@ -25,6 +26,7 @@ import subprocess
 import sys
 
 from sandbox.workspace.agent_files import apply, hash_of, joined, pack, record, strings, walk
+from sandbox.workspace.agent_groups import Groups
 
 MOST_BYTES = 1024 * 1024
 CHUNK_BYTES = 64 * 1024
@@ -45,9 +47,11 @@ class Job:
 class Agent:
     """The loop: frames in, output and answers out."""
 
-    def __init__(self, source: int, sink: int) -> None:
+    def __init__(self, source: int, sink: int, groups: Groups | None = None) -> None:
         self.source = source
         self.sink = sink
+        self.groups = groups
+        self.left_groups: set[int] = set()
         self.jobs: dict[int, Job] = {}
         self.pipes: dict[int, Job] = {}
         self.links: dict[int, socket.socket] = {}
@@ -77,6 +81,7 @@ class Agent:
                 self.pass_output(end)
             self.pass_links(ready)
             self.reap()
+            self.forget_groups()
             if self.source in ready:
                 data = os.read(self.source, CHUNK_BYTES)
                 if not data:
@@ -98,7 +103,9 @@ class Agent:
             try:
                 self.answer(chr(kind), number, body)
             except OSError as error:
-                self.fail(number, error.errno or errno.EIO, str(error.filename or error))
+                name = error.filename
+                text = os.fsdecode(name) if isinstance(name, (bytes, str)) else str(error)
+                self.fail(number, error.errno or errno.EIO, text)
             except (struct.error, ValueError, IndexError, UnicodeError) as error:
                 self.fail(number, errno.EINVAL, str(error))
         return True
@@ -148,6 +155,9 @@ class Agent:
         argv = texts[3 : 3 + count]
         environment = dict(text.split(b"=", 1) for text in texts[3 + count :])
         most_bytes, processes = (int(item) for item in limits)
+        if self.groups is not None:
+            self.groups.make(number, most_bytes, processes)
+            self.left_groups.add(number)
 
         try:
             process = subprocess.Popen(
@@ -158,8 +168,10 @@ class Agent:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
-                preexec_fn=lambda: bound(most_bytes, processes),
+                preexec_fn=lambda: bound(self.groups, number, most_bytes, processes),
             )
+        except subprocess.SubprocessError as error:
+            raise OSError(errno.EAGAIN, "the command's bounds cannot be set") from error
         except OSError as error:
             if not os.path.isdir(cwd):
                 raise
@@ -217,12 +229,23 @@ class Agent:
             code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
             self.send("X", job.number, struct.pack("<i", code))
 
+    def forget_groups(self) -> None:
+        """Take away the groups in which nothing is left."""
+        if self.groups is not None and self.left_groups:
+            running = {job.number for job in self.jobs.values()}
+            for number in self.left_groups - running:
+                if self.groups.forget(number):
+                    self.left_groups.discard(number)
+
     def kill(self, number: int, scope: int) -> None:
         """End one job's processes, or everything but this agent."""
         if scope == 1 and os.getpid() == 1:
             kill_quietly(-1)
         elif scope == 1:
             kill_below(os.getpid())
+        if self.groups is not None:
+            for left in self.left_groups if scope == 1 else self.left_groups & {number}:
+                self.groups.end(left)
         for job in list(self.jobs.values()):
             if scope == 1 or job.number == number:
                 kill_below(job.pid)
@@ -269,10 +292,10 @@ class Agent:
         found: list[bytes] = []
         for name in sorted(os.listdir(path)):
             child = path + b"/" + name
-            try:
-                found.append(record(name, os.stat(child), child))
-            except OSError:
-                found.append(record(name, os.lstat(child), child))
+            for look in (os.stat, os.lstat):  # what is gone meanwhile is left out
+                with contextlib.suppress(OSError):
+                    found.append(record(name, look(child), child))
+                    break
         for body in joined(found):
             self.send("O", number, body)
         self.send("D", number)
@@ -327,13 +350,20 @@ class Agent:
             link.close()
 
 
-def bound(most_bytes: int, processes: int) -> None:
-    """In the new process: its limits; 0 is none."""
-    limits = {resource.RLIMIT_AS: most_bytes, resource.RLIMIT_NPROC: processes}
+def bound(groups: Groups | None, number: int, most_bytes: int, processes: int) -> None:
+    """In the new process: its limits; 0 is none. What cannot be bounded is not run.
+
+    With a group the number of processes is the group's: a limit of the user's would count all that
+    this user runs, and does not hold for root.
+    """
+    if groups is not None:
+        groups.join(number)
+    limits = {resource.RLIMIT_AS: most_bytes, resource.RLIMIT_NPROC: 0 if groups else processes}
     for kind, most in limits.items():
         if most:
-            with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(kind, (most, most))
+            hard = resource.getrlimit(kind)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -375,10 +405,24 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 
 
+def close_up() -> None:
+    """Let no command look into this process, which holds its bounds open (PR_SET_DUMPABLE)."""
+    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+
+
 def main() -> None:
-    """Serve until the other side goes away; nothing that was started stays."""
+    """Serve until the other side goes away; nothing that was started stays.
+
+    With two arguments, the descriptors of the folders of `agent_groups.py`: pids, memory.
+    """
+    close_up()
     if os.getpid() != 1:
         adopt_orphans()
-    Agent(os.dup(0), os.dup(1)).serve()
+    groups = None
+    if len(sys.argv) == 3:
+        groups = Groups(int(sys.argv[1]), int(sys.argv[2]))
+        for end in groups.folders:
+            os.set_inheritable(end, False)
+    Agent(os.dup(0), os.dup(1), groups).serve()
     kill_below(os.getpid())
     sys.exit(0)

@@ -1,6 +1,6 @@
 """The agent as one file that any Python runs: what is carried into a workspace.
 
-Owns the bundle's form, a zip with the two modules under their own names. Thread: any.
+Owns the bundle's form, a zip with its modules under their own names. Thread: any.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
-_MODULES = ("agent.py", "agent_files.py")
+_MODULES = ("agent.py", "agent_files.py", "agent_groups.py")
 _MAIN = "from sandbox.workspace.agent import main\nmain()\n"
 
 

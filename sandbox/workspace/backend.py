@@ -76,7 +76,7 @@ class MachineBackend(WorkspaceBackend, SupportsCommands, SupportsFilesystem):
         if timeout is not None and not (math.isfinite(timeout) and timeout > 0):
             raise ValueError("timeout must be a positive finite number or None")
         channel = await self._channel()
-        limits = JobLimits(output_bytes=_OUTPUT_BYTES, processes=0)
+        limits = JobLimits(output_bytes=_OUTPUT_BYTES)
         job = await self._asked(
             lambda: channel.start(argv, cwd=ROOT, env={**ENVIRONMENT, **(env or {})}, limits=limits)
         )

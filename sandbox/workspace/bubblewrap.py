@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from sandbox.workspace.agent_bundle import agent_bundle
+from sandbox.workspace.bounds import Bound, bound_of
 from sandbox.workspace.channel import Channel
 from sandbox.workspace.errors import WorkspaceLostError, WorkspaceMissingError
 from sandbox.workspace.machine import PATH, ROOT, OneStart, PipeTransport, Rung, end_process, spawn
@@ -43,6 +44,7 @@ class BubblewrapMachine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.id = folder.name
+        self._bound: Bound | None = None
         self._one = OneStart(self._start)
 
     @property
@@ -54,6 +56,9 @@ class BubblewrapMachine:
 
     def stop(self) -> None:
         self._one.close()
+        if self._bound is not None:
+            self._bound.end()
+            self._bound = None
 
     def destroy(self) -> None:
         self.stop()
@@ -70,12 +75,15 @@ class BubblewrapMachine:
             (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         (self.folder / "agent").write_bytes(agent_bundle())
         (self.folder / "passwd").write_text(_USERS, encoding="utf-8")
-        process = spawn(
-            command_line(program, self.folder),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        bound = self._bound = bound_of(self.folder)
+        with bound.opened() as (ends, names):
+            process = spawn(
+                [*bound.words, *command_line(program, self.folder), *names],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=ends,
+            )
         channel = Channel(PipeTransport(process), why_lost=lambda: _why(process))
         try:
             channel.greeting(_START_S)

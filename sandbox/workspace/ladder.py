@@ -23,6 +23,7 @@ from typing import Literal, assert_never
 
 from sandbox.errors import SandboxError
 from sandbox.workspace.backend import ENVIRONMENT
+from sandbox.workspace.bounds import bound_in_force
 from sandbox.workspace.bubblewrap import BubblewrapMachine
 from sandbox.workspace.choice import Choice, Probed
 from sandbox.workspace.errors import WorkspaceMissingError
@@ -252,6 +253,9 @@ def _missing_for_bubblewrap() -> tuple[str, str] | None:
         return "bubblewrap is for Linux only", ""
     if _bwrap() is None:
         return "bubblewrap is not installed", "Install the package bubblewrap."
+    if bound_in_force().kind == "none":
+        fix = "Run Drydock as an ordinary user, or where control groups can be written."
+        return "nothing bounds how many processes root's commands may start", fix
     return None
 
 
@@ -264,7 +268,8 @@ def _words(rung: Probed, detail: str) -> str:
         case "qemu":
             return f"a microVM by QEMU with {detail}"
         case "bubblewrap":
-            return "namespaces by bubblewrap: weaker, the kernel is shared"
+            bound = bound_in_force().text
+            return f"namespaces by bubblewrap: weaker, the kernel is shared; {bound}"
         case _:
             assert_never(rung)
 

@@ -24,6 +24,15 @@ from sandbox.workspace.frames import MOST_BYTES, Batch, frame
 from sandbox.workspace.machine import Machine
 
 Maker = Callable[[str], Machine]
+_BOUNDED = JobLimits(processes=64)
+_BOMB = """
+import os, time
+while True:
+    try:
+        os.fork()
+    except OSError:
+        time.sleep(0.1)
+"""
 
 
 class Machines:
@@ -180,19 +189,42 @@ class WorkspaceContract:
 
     def test_a_fork_bomb_ends_with_its_job(self, machine: Machine) -> None:
         channel = machine.channel()
-        limits = JobLimits(processes=64)
         job = channel.start(
-            ["/bin/sh", "-c", "b() { b | b & }; b; sleep 30"],
-            cwd="/workspace",
-            env=ENVIRONMENT,
-            limits=limits,
+            ["python3", "-c", _BOMB], cwd="/workspace", env=ENVIRONMENT, limits=_BOUNDED
         )
-        time.sleep(0.5)
+        assert _wait_until(lambda: _processes(channel) > _BOUNDED.processes // 2)
         with pytest.raises(StoppedError):
             wait_for(job, channel, timeout_s=60, stopped=lambda: True)
         # A bomb can keep the agent from answering in time: then the machine is started anew.
         assert run(machine.channel(), "echo alive")[1] == "alive\n"
-        assert _wait_until(lambda: _count(machine.channel(), "[b] | b") == 0)
+        assert _wait_until(lambda: _count(machine.channel(), "[o]s.fork") == 0)
+
+    def test_a_fork_bomb_never_grows_over_its_bound(self, machine: Machine) -> None:
+        channel = machine.channel()
+        before = _processes(channel)
+        job = channel.start(
+            ["python3", "-c", _BOMB], cwd="/workspace", env=ENVIRONMENT, limits=_BOUNDED
+        )
+        counts = [_processes(channel) - before]
+        while max(counts) < _BOUNDED.processes // 2 or len(counts) < 60:
+            counts.append(_processes(channel) - before)
+        channel.kill(job, timeout_s=60)
+        assert max(counts) <= _BOUNDED.processes + 8
+        assert run(machine.channel(), "echo alive")[1] == "alive\n"
+
+    def test_many_small_processes_together_keep_to_the_memory(self, machine: Machine) -> None:
+        channel = machine.channel()
+        hold = "import time; held = b'x' * (40 << 20); time.sleep(600)"
+        script = f'for i in 1 2 3 4 5 6; do (python3 -c "{hold}"; echo gone) & done; wait'
+        job = channel.start(
+            ["/bin/sh", "-c", script],
+            cwd="/workspace",
+            env=ENVIRONMENT,
+            limits=JobLimits(memory_bytes=128 << 20),
+        )
+        assert _wait_until(lambda: job.stdout.text().count("gone") >= 3)  # three fit, not six
+        channel.kill(job, timeout_s=60)
+        assert run(machine.channel(), "echo alive")[1] == "alive\n"
 
     def test_an_unknown_request_is_refused_and_the_agent_lives(self, channel: Channel) -> None:
         for kind, body in (("Z", b""), ("G", b"\1"), ("B", b"w\xff\xff\xff\xff"), ("S", b"")):
@@ -226,6 +258,11 @@ class WorkspaceContract:
 def _count(channel: Channel, pattern: str) -> int:
     """How many processes inside have `pattern` in their command line."""
     return int(run(channel, f"ps -A -o args 2>/dev/null | grep -c '{pattern}'")[1] or 0)
+
+
+def _processes(channel: Channel) -> int:
+    """How many there are inside, told by the agent: counting starts none."""
+    return sum(item.path.isdigit() for item in channel.list("/proc"))
 
 
 def _wait_until(is_so: Callable[[], bool]) -> bool:

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.workspace.bounds import bound_in_force
 from sandbox.workspace.bubblewrap import BubblewrapMachine
 from sandbox.workspace.channel import Channel
 from tests.sandbox.workspace.contract import Conformance, WorkspaceContract, run
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed"),
+    pytest.mark.skipif(bound_in_force().kind == "none", reason="root, and no control groups"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +37,16 @@ class TestContract(WorkspaceContract):
         assert code != 0
         assert out == ""
         assert "mine" not in out + err
+
+    def test_commands_cannot_reach_what_bounds_them(self, channel: Channel) -> None:
+        tried = (
+            "for end in /proc/1/fd/*; do ls $end/; readlink $end; done; "
+            "cat /proc/1/environ; ls -d /sys/fs/cgroup"
+        )
+        code, out, err = run(channel, tried)
+        assert code != 0
+        assert out == ""
+        assert err.count("Permission denied") >= 4
 
     def test_its_programs_have_no_rights_over_the_kernel(self, channel: Channel) -> None:
         code, out, _ = run(channel, "grep CapEff /proc/self/status; ls /dev")
