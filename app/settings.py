@@ -29,7 +29,8 @@ class ModelSettings(_Page):
     """How local models run. `threads` 0: physical cores minus one.
 
     `candidates`: at most so many programs are written for a request and vote by their effects;
-    two that agree are enough. 1: the first that works counts.
+    two that agree are enough. 1: the first that works counts. `grammar`: a program can only be
+    written as Python has it, see `models.python_grammar`.
     """
 
     threads: int = Field(default=0, ge=0, le=256)
@@ -38,6 +39,7 @@ class ModelSettings(_Page):
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     tries: int = Field(default=3, ge=1, le=10)
     candidates: int = Field(default=1, ge=1, le=9)
+    grammar: bool = False
 
 
 class OwnModelSettings(_Page):

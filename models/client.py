@@ -56,6 +56,7 @@ _HINTS: dict[str, tuple[str, str]] = {
         "model.context_tokens",
     ),
     "bad_request": ("Choose another model; this one cannot read the request.", "model.id"),
+    "grammar_failed": ("Send the request again, or switch off model.grammar.", "model.grammar"),
     "internal": ("Send the request again; if it fails again, choose another model.", ""),
 }
 
@@ -79,7 +80,10 @@ class WorkerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateRequest:
-    """One generation. `seed` None: a new one each time. `stop`: texts that end the reply."""
+    """One generation. `seed` None: a new one each time. `stop`: texts that end the reply.
+
+    `grammar` and `drafts`: see `protocol.Generate`.
+    """
 
     messages: tuple[ChatMessage, ...] = ()
     prompt: str = ""
@@ -88,6 +92,8 @@ class GenerateRequest:
     top_p: float = 0.95
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    grammar: bool = False
+    drafts: bool = True
 
 
 def default_command() -> tuple[str, ...]:
@@ -322,6 +328,8 @@ def _generate_line(
         top_p=request.top_p,
         seed=request.seed,
         stop=request.stop,
+        grammar=request.grammar,
+        drafts=request.drafts,
         prefix_messages=len(fixed) if begins_fixed else 0,
     )
 

@@ -13,6 +13,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -22,6 +23,8 @@ import llama_cpp
 from jinja2 import TemplateError
 from llama_cpp import llama_chat_format
 
+from models.decoding import Decoding, ProgramGrammar, Sampler
+from models.evaluation import BATCH_TOKENS, CountedLlama, StoppedError, common_tokens
 from models.prefix import PrefixStore
 from models.protocol import (
     ChatMessage,
@@ -35,13 +38,9 @@ from models.protocol import (
 )
 from models.text_pieces import TextPieces
 
-_BATCH_TOKENS = 256
 _PROGRESS_INTERVAL_S = 0.25
 _PREFIX_TOKENS = 64
 """A shorter beginning is evaluated about as fast as it is read from the disk."""
-
-_SEQUENCE = llama_cpp.llama_seq_id(0)
-"""llama.cpp's number of the one conversation that a context holds here."""
 
 _CHATML = (
     "{% for m in messages %}"
@@ -49,81 +48,6 @@ _CHATML = (
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 """For files that carry no template of their own."""
-
-
-class _StoppedError(Exception):
-    """The prompt's evaluation was ended by the stop flag."""
-
-
-class _CountedLlama(llama_cpp.Llama):
-    """A Llama whose prompt evaluation is counted, reported and ends when `stopping` is set."""
-
-    evaluated_tokens = 0
-    stopping: Event | None = None
-    report: Callable[[int], None] | None = None
-
-    def eval(self, tokens: Sequence[int]) -> None:
-        """Evaluate in batches; raises `_StoppedError` when told to stop."""
-        for start in range(0, len(tokens), _BATCH_TOKENS):
-            if self.stopping is not None and self.stopping.is_set():
-                raise _StoppedError
-            batch = tokens[start : start + _BATCH_TOKENS]
-            try:
-                super().eval(batch)
-            except RuntimeError as error:
-                if self.stopping is not None and self.stopping.is_set():
-                    raise _StoppedError from error
-                raise
-            self.evaluated_tokens += len(batch)
-            if self.report is not None:
-                self.report(self.n_tokens)
-
-    def shared_tokens(self, tokens: Sequence[int]) -> int:
-        """How many of the first `tokens` the context holds already."""
-        return _common(self.input_ids[: self.n_tokens].tolist(), tokens)
-
-    def eval_alone(self, tokens: Sequence[int]) -> None:
-        """Bring the context to hold `tokens` and nothing else, and evaluate what is new."""
-        shared = self.shared_tokens(tokens)
-        if not self._ctx.kv_cache_seq_rm(-1, shared, -1):
-            # A running state cannot be cut back.
-            self.forget()
-            shared = 0
-        self.n_tokens = shared
-        self.eval(tokens[shared:])
-
-    def copy_state(self) -> bytearray:
-        """What the context holds, of the used cells alone."""
-        state = bytearray(llama_cpp.llama_state_seq_get_size(self._ctx.ctx, _SEQUENCE))
-        buffer = (ctypes.c_uint8 * len(state)).from_buffer(state)
-        written = llama_cpp.llama_state_seq_get_data(
-            self._ctx.ctx, cast("Any", buffer), len(state), _SEQUENCE
-        )
-        del buffer
-        return state[:written] if written < len(state) else state
-
-    def put_state(self, tokens: Sequence[int], state: bytearray) -> bool:
-        """Replace what the context holds by `state`, which is that of `tokens`."""
-        self.forget()
-        buffer = (ctypes.c_uint8 * len(state)).from_buffer(state)
-        read = llama_cpp.llama_state_seq_set_data(
-            self._ctx.ctx, cast("Any", buffer), len(state), _SEQUENCE
-        )
-        del buffer
-        # What was read has to end where the tokens do; an empty state is "read" too.
-        memory = llama_cpp.llama_get_memory(self._ctx.ctx)
-        last = llama_cpp.llama_memory_seq_pos_max(memory, _SEQUENCE) if memory else -1
-        if read != len(state) or last != len(tokens) - 1:
-            self.forget()
-            return False
-        self.input_ids[: len(tokens)] = tokens
-        self.n_tokens = len(tokens)
-        return True
-
-    def forget(self) -> None:
-        """Empty the context."""
-        self._ctx.kv_cache_clear()
-        self.reset()
 
 
 class LlamaEngine:
@@ -134,13 +58,13 @@ class LlamaEngine:
         if not Path(load.path).is_file():
             raise CommandError("load_failed", f"There is no file at {load.path}.")
         try:
-            self._llama = _CountedLlama(
+            self._llama = CountedLlama(
                 model_path=load.path,
                 n_ctx=load.context_tokens,
                 n_threads=load.threads,
                 n_threads_batch=load.threads,
-                n_batch=_BATCH_TOKENS,
-                n_ubatch=_BATCH_TOKENS,
+                n_batch=BATCH_TOKENS,
+                n_ubatch=BATCH_TOKENS,
                 n_gpu_layers=load.gpu_layers,
                 verbose=False,
             )
@@ -235,8 +159,6 @@ class LlamaEngine:
             )
         self._llama.evaluated_tokens = 0
         self._llama.report = _progress_reporter(request.id, len(prompt), on_progress)
-        seed = secrets.randbits(31) if request.seed is None else request.seed & 0x7FFFFFFF
-        self._llama.set_seed(seed)
         run = _Run(started=started, limit=min(request.max_tokens, room), stop=request.stop)
         finish = self._reply(run, prompt, request, on_text)
         evaluated = run.prompt_evaluated
@@ -274,7 +196,7 @@ class LlamaEngine:
                 if run.tokens >= run.limit:
                     finish = "length"
                     break
-        except _StoppedError:
+        except StoppedError:
             finish = "stopped"
             if self._keeps_no_history:
                 # A recurrent state cannot be cut back to the last whole batch.
@@ -299,7 +221,18 @@ class LlamaEngine:
     def _tokens(self, run: _Run, prompt: list[int], request: Generate) -> Iterator[int]:
         """Sampled tokens; reuses what the context shares with the previous call."""
         run.restored_tokens = self._begin(prompt, request)
-        yield from self._llama.generate(prompt, temp=request.temperature, top_p=request.top_p)
+        seed = secrets.randbits(31) if request.seed is None else request.seed & 0x7FFFFFFF
+        sampler = Sampler(
+            self._llama, temperature=request.temperature, top_p=request.top_p, seed=seed
+        )
+        grammar = None
+        if request.grammar:
+            grammar = ProgramGrammar(self._llama, self._vocab, self._piece, self.tokenize)
+        # A running state cannot take back a guess.
+        drafts = request.drafts and not self._keeps_no_history
+        decoding = Decoding(self._llama, sampler, grammar=grammar, drafts=drafts)
+        with closing(decoding):
+            yield from decoding.tokens(prompt)
 
     def _begin(self, prompt: list[int], request: Generate) -> int:
         """Have the fixed beginning in the context. Returns how many tokens came from the disk.
@@ -338,7 +271,7 @@ class LlamaEngine:
                 )
                 for content in ("a", "1")
             )
-            self._fixed = (key, first[: _common(first, second)])
+            self._fixed = (key, first[: common_tokens(first, second)])
         return self._fixed[1]
 
     def _prefix_store(self, load: Load) -> PrefixStore | None:
@@ -411,14 +344,6 @@ class _Run:
     first_token_s: float | None = None
     prompt_evaluated: int | None = None
     restored_tokens: int = 0
-
-
-def _common(first: Sequence[int], second: Sequence[int]) -> int:
-    """How many leading tokens are the same."""
-    for count, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return count
-    return min(len(first), len(second))
 
 
 def _broken_up(match: re.Match[str]) -> str:

@@ -65,8 +65,14 @@ class LocalModel(Model[None]):
     """
 
     def __init__(
-        self, client: WorkerClient, model_id: str, *, settings: ModelSettings | None = None
+        self,
+        client: WorkerClient,
+        model_id: str,
+        *,
+        settings: ModelSettings | None = None,
+        grammar: bool = False,
     ) -> None:
+        """`grammar`: programs can only be written as Python has them; one cut off calls nothing."""
         super().__init__(
             settings=settings,
             profile=ModelProfile(
@@ -78,6 +84,7 @@ class LocalModel(Model[None]):
         )
         self._client = client
         self._model_id = model_id.removeprefix("local:")
+        self._grammar = grammar
 
     @property
     def model_name(self) -> str:
@@ -143,7 +150,12 @@ class LocalModel(Model[None]):
         """A reply as it is made. Leaving the context stops the generation."""
         settings, parameters = self.prepare_request(model_settings, model_request_parameters)
         chat = self._chat(messages, parameters)
-        request = _generate_request(chat, settings or {}, failed_tries=_failed_tries(messages))
+        request = _generate_request(
+            chat,
+            settings or {},
+            failed_tries=_failed_tries(messages),
+            grammar=self._grammar and _has_run_code(parameters),
+        )
         await self._check_room(chat, request.max_tokens)
         reply = self._client.generate(request)
         try:
@@ -153,6 +165,7 @@ class LocalModel(Model[None]):
                 _reply=reply,
                 _client=self._client,
                 _calls_run_code=_has_run_code(parameters),
+                _whole_only=self._grammar,
             )
         finally:
             await reply.aclose()
@@ -185,6 +198,7 @@ class LocalStreamedResponse(StreamedResponse):
     _reply: _Reply
     _client: WorkerClient
     _calls_run_code: bool
+    _whole_only: bool = False
     _repeats: bool = False
     _timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -234,6 +248,8 @@ class LocalStreamedResponse(StreamedResponse):
         A reply that repeated itself calls its program only if that is whole but for a last print.
         """
         if not self._calls_run_code or (finish == "stopped" and not self._repeats):
+            return ()
+        if self._whole_only and finish != "stop":
             return ()
         program = extract_program(text)
         source = _without_last_print(program.source) if self._repeats else program.source
@@ -391,7 +407,11 @@ def _failed_tries(messages: Sequence[ModelMessage]) -> int:
 
 
 def _generate_request(
-    chat: tuple[ChatMessage, ...], settings: ModelSettings, *, failed_tries: int
+    chat: tuple[ChatMessage, ...],
+    settings: ModelSettings,
+    *,
+    failed_tries: int,
+    grammar: bool = False,
 ) -> GenerateRequest:
     temperature = settings.get("temperature", _DEFAULT_TEMPERATURE)
     if failed_tries:
@@ -404,6 +424,7 @@ def _generate_request(
         top_p=settings.get("top_p", 0.95),
         seed=settings.get("seed"),
         stop=tuple(settings.get("stop_sequences", ())),
+        grammar=grammar,
     )
 
 

@@ -21,6 +21,7 @@ FailureCode = Literal[
     "not_loaded",
     "context_full",
     "bad_request",
+    "grammar_failed",
     "internal",
 ]
 """Why a command failed: the client turns the code into a message with a next step."""
@@ -70,7 +71,9 @@ class Generate(_Line):
     """Generate from `messages` (through the model's chat template) or else from a raw `prompt`.
 
     The first `prefix_messages` are the same in every chat and hold nobody's data: their
-    evaluation is kept on disk, if `Load` named a folder.
+    evaluation is kept on disk, if `Load` named a folder. `grammar`: after an opening fence only a
+    Python program can come, and the reply ends with it; `drafts`: guess ahead by look-up, which
+    changes no reply.
     """
 
     op: Literal["generate"] = "generate"
@@ -83,6 +86,8 @@ class Generate(_Line):
     seed: int | None = None
     stop: tuple[str, ...] = ()
     prefix_messages: int = Field(default=0, ge=0)
+    grammar: bool = False
+    drafts: bool = True
 
 
 class Count(_Line):

@@ -128,7 +128,7 @@ class LocalModels:
         )
         client = await self._load(model_id, wanted)
         return ReadyModel(
-            model=LocalModel(client, entry.id),
+            model=LocalModel(client, entry.id, grammar=settings.grammar),
             prompt=prompt,
             context_tokens=context_tokens,
             one_program=True,

@@ -316,3 +316,22 @@ def test_a_loop_in_the_last_print_leaves_the_program_before_it(make_client):
 
     run(scenario, make_client())
     assert calls == ["x = 1\n"]
+
+
+def test_with_the_grammar_a_program_that_was_cut_off_calls_nothing(make_client):
+    calls = []
+
+    async def work():
+        client = make_client()
+        try:
+            model = LocalModel(client, "fake", grammar=True)
+            agent = agent_with_run_code(model, calls)
+            whole = await agent.run(PROGRAM)
+            cut = await agent.run(PROGRAM, model_settings=ModelSettings(max_tokens=2))
+            return whole.output, cut.output
+        finally:
+            await client.close()
+
+    _, cut = asyncio.run(work())
+    assert calls == [SOURCE]
+    assert cut.endswith("That is")
