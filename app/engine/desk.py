@@ -24,7 +24,7 @@ from app.engine.loops import LoopedError
 from app.engine.offline import is_offline
 from app.engine.problems import in_circles, problem_of, spent
 from app.engine.ready import ReadyRoom
-from app.engine.router import Choice, Outcome
+from app.engine.router import Choice
 from app.engine.secret_desk import SecretDesk
 from app.engine.standing import StandingGrants
 from app.engine.steering import Steering
@@ -355,31 +355,26 @@ class TurnDesk:
             )
             self.decisions.settle(live.record, "failed", problem)
         else:
+            offer = self._steering.doubtful(live.record)
+            record = replace(live.record, offer=offer) if offer else live.record
             if changes.changes:
                 self._journal.add(turn_id, "review", changes=len(changes.changes))
-                self.decisions.settle(live.record, "waiting")
+                self.decisions.settle(record, "waiting")
                 await self.answer_by_grants(live.record, live.grants)
             else:
-                self.decisions.settle(live.record, "done")
+                self.decisions.settle(record, "done")
         finally:
             tape.close()
             self._live.pop(turn_id, None)
 
-    def _offer(self, live: LiveTurn, *, looped: bool) -> Offer | None:
-        """A bigger model for a turn whose tries are spent; programs that were given have none."""
+    def _offer(self, live: LiveTurn, *, looped: bool = False) -> Offer | None:
+        """A bigger model for a turn, on evidence; programs that were given have none."""
         if live.record.model_id == GIVEN_PROGRAM:
             return None
         fault = live.last_fault
-        outcome = Outcome(
-            model_id=live.record.model_id,
-            succeeded=False,
-            tries=len(live.record.programs),
-            most_tries=1,  # they are spent
-            looped=looped or live.looped,
-            # What a gate has refused is not asked of a bigger model.
-            refused=fault is not None and fault.type == "PermissionError",
-        )
-        return self._steering.after(live.record, outcome)
+        # What a gate has refused is not asked of a bigger model.
+        refused = fault is not None and fault.type == "PermissionError"
+        return self._steering.after(live.record, looped=looped or live.looped, refused=refused)
 
     async def _run(self, live: LiveTurn, source: str | None) -> ChangeSet:
         folders = self._store.turn_folders(live.record.turn_id)

@@ -77,6 +77,7 @@ class SecretDesk:
         self.states = StateFiles(paths.states, paths.artifacts / "handles.key", self.mark)
         self._memory: dict[str, SecretRecord] = {}
         self._problems: dict[str, VaultError] = {}
+        self._wrong: VaultError | None = None
         self._reading: asyncio.Task[None] | None = None
         timeout_s = settings().vault.keyring_timeout_s
         self.vault = Vault(paths.vault, redactor, keyring=keyring, timeout_s=timeout_s)
@@ -91,10 +92,16 @@ class SecretDesk:
             self._reading = asyncio.create_task(self._read(passphrase), name="vault")
 
     async def ready(self) -> None:
-        """Wait until every value that can be had without asking the person is known."""
+        """Wait until every value that can be had without asking the person is known.
+
+        Whoever waits needs them, so what is wrong is told now, once.
+        """
         self.begin()
         assert self._reading is not None
         await asyncio.shield(self._reading)
+        wrong, self._wrong = self._wrong, None
+        if wrong is not None:
+            self._notify(wrong)
 
     async def close(self) -> None:
         """Forget the values."""
@@ -103,16 +110,17 @@ class SecretDesk:
         self.vault.close()
 
     async def _read(self, passphrase: str = "") -> None:
+        self._wrong = None
         records = self._store.all()
         if any(record.keep == "file" for record in records) and passphrase:
             try:
                 await asyncio.to_thread(self.vault.file.unlock, passphrase)
             except VaultError as error:
-                self._notify(error)
+                self._wrong = error
         items: list[tuple[Keep, Item]] = [(each.keep, item_of(each)) for each in records]
         self._problems = await asyncio.to_thread(self.vault.read, items)
-        if self._problems:
-            self._notify(next(iter(self._problems.values())))
+        if self._problems and self._wrong is None:
+            self._wrong = next(iter(self._problems.values()))
 
     def _notify(self, error: VaultError) -> None:
         _log.warning("the vault is not open: %s", error.trouble)

@@ -28,6 +28,9 @@ from models.providers import AUTO, is_remote
 USUAL = Used(input_tokens=9_000, output_tokens=1_500)
 """What a usual turn with code mode takes at a remote model: two to three requests."""
 
+_LEAST_VOTES = 2
+"""Fewer programs can neither agree nor disagree."""
+
 
 class Steering:
     """Asks the router on behalf of turns."""
@@ -67,8 +70,37 @@ class Steering:
             )
         return choice
 
-    def after(self, turn: TurnRecord, outcome: Outcome) -> Offer | None:
-        """What to offer after a turn, if anything."""
+    def after(self, turn: TurnRecord, *, looped: bool, refused: bool) -> Offer | None:
+        """What to offer after a turn whose tries are spent, if anything."""
+        return self._offered(
+            turn,
+            Outcome(
+                model_id=turn.model_id,
+                succeeded=False,
+                tries=len(turn.programs),
+                most_tries=1,  # they are spent
+                looped=looped,
+                refused=refused,
+            ),
+        )
+
+    def doubtful(self, turn: TurnRecord) -> Offer | None:
+        """What to offer after a turn that worked, but whose programs did not agree."""
+        usage = turn.usage
+        if usage.candidates < _LEAST_VOTES:
+            return None
+        return self._offered(
+            turn,
+            Outcome(
+                model_id=turn.model_id,
+                succeeded=True,
+                tries=len(turn.programs),
+                most_tries=len(turn.programs) + 1,
+                agreement=usage.agreeing / usage.candidates,
+            ),
+        )
+
+    def _offered(self, turn: TurnRecord, outcome: Outcome) -> Offer | None:
         reason = self._local_only.reason(turn.chat_id)
         found = offer(
             outcome,

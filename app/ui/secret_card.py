@@ -12,6 +12,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit
 
 from app.ui import secret_words, words
+from app.ui.secret_scope import SecretScope
 from app.ui.theme import SPACE_M, SPACE_S, SPACE_XS, code_font
 from app.ui.widgets import button, column, label, row
 
@@ -23,13 +24,15 @@ SHOWN_S = 10
 
 
 class SecretCard(QFrame):
-    """One secret; the signals carry its name, `rotated` also the new value."""
+    """One secret; the signals carry its name, `rotated` also the new value;
+    `rebound` carries the new `Binding`."""
 
     show_wanted = Signal(str)
     copy_wanted = Signal(str)
     test_wanted = Signal(str)
     remove_wanted = Signal(str)
     rotated = Signal(str, str)
+    rebound = Signal(object)
 
     def __init__(self, view: SecretView) -> None:
         super().__init__()
@@ -64,12 +67,18 @@ class SecretCard(QFrame):
             name=self.tr("Replace the value of {0}").format(name),
             on_click=self._toggle_new,
         )
+        self.change = button(
+            self.tr("Change"),
+            name=self.tr("Change where {0} may go").format(name),
+            tip=self.tr("The hosts that it is sent to, and what for"),
+            on_click=lambda: self.scope.setVisible(self.scope.isHidden()),
+        )
         self.remove = button(
             self.tr("Remove"),
             name=self.tr("Remove {0}").format(name),
             on_click=lambda: self.remove_wanted.emit(name),
         )
-        for each in (self.test, self.reveal, self.copy, self.rotate, self.remove):
+        for each in (self.test, self.reveal, self.copy, self.rotate, self.change, self.remove):
             line.addWidget(each)
         layout.addLayout(line)
         layout.addWidget(label(_facts(view), "muted", wrap=True))
@@ -84,6 +93,9 @@ class SecretCard(QFrame):
         self._note.hide()
         layout.addWidget(self._note)
         layout.addLayout(self._new_value())
+        self.scope = SecretScope(view.record.binding)
+        self.scope.chosen.connect(self.rebound)
+        layout.addWidget(self.scope)
         self._timer = QTimer(self)
         self._timer.setInterval(1000)
         self._timer.timeout.connect(self._tick)

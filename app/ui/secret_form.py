@@ -13,6 +13,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLineEdit
 
 from app.ui import secret_words
+from app.ui.secret_scope import hosts_from, methods_box
 from app.ui.secret_session import NewSecret
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
 from app.ui.widgets import button, column, label, row
@@ -21,8 +22,6 @@ from sandbox.secrets import Binding, Kind, bound_host, checked_header
 
 if TYPE_CHECKING:
     from app.vault.keepers import Keep, Standing
-
-_READING = ("GET", "HEAD")
 
 
 class SecretForm(QFrame):
@@ -49,10 +48,7 @@ class SecretForm(QFrame):
             self.kind.addItem(secret_words.kind(kind), kind)
         form.addRow(self.tr("Kind"), self.kind)
         self.hosts = self._line(self.tr("Hosts"), self.tr("api.github.com, others after a comma"))
-        self.methods = QComboBox()
-        self.methods.setAccessibleName(self.tr("May be used for"))
-        self.methods.addItem(self.tr("Reading and sending, which is asked about"), ())
-        self.methods.addItem(self.tr("Reading only (GET, HEAD)"), _READING)
+        self.methods = methods_box(self.tr("May be used for"))
         form.addRow(self.tr("May be used for"), self.methods)
         self.user = self._line(self.tr("User"), self.tr("who the password belongs to"))
         self.header = self._line(self.tr("Header"), "X-Api-Key")
@@ -135,12 +131,11 @@ class SecretForm(QFrame):
             self.refuse(self.tr("The two passphrases are not the same."))
             return
         kind = cast("Kind", self.kind.currentData())
-        hosts = [each for each in self.hosts.text().replace(",", " ").split() if each]
         try:
             binding = Binding(
                 name=self.name.text().strip(),
                 kind=kind,
-                hosts=tuple(bound_host(each) for each in hosts),
+                hosts=tuple(bound_host(each) for each in hosts_from(self.hosts.text())),
                 methods=tuple(self.methods.currentData() or ()),
                 header=checked_header(self.header.text().strip()) if kind == "header" else "",
                 user=self.user.text().strip() if kind == "password" else "",

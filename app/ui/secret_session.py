@@ -92,6 +92,18 @@ class SecretSession(QObject):
             lambda engine: engine.secrets.rotate(name, value), on_done, on_error, owner=owner
         )
 
+    def rebind(
+        self,
+        binding: Binding,
+        on_done: Callable[[object], object],
+        on_error: OnProblem,
+        owner: QObject,
+    ) -> None:
+        """Change where a secret may go; its value stays."""
+        self._bridge.call(
+            lambda engine: engine.secrets.rebind(binding), on_done, on_error, owner=owner
+        )
+
     def remove(
         self, name: str, on_done: Callable[[object], object], on_error: OnProblem, owner: QObject
     ) -> None:

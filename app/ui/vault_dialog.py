@@ -30,6 +30,7 @@ from app.ui.widgets import button, clear, column, frame, label, row
 
 if TYPE_CHECKING:
     from app.vault.keepers import Standing
+    from sandbox.secrets import Binding
 
 
 class VaultDialog(QDialog):
@@ -93,6 +94,7 @@ class VaultDialog(QDialog):
             card.test_wanted.connect(self._test)
             card.remove_wanted.connect(self._ask_remove)
             card.rotated.connect(self._rotate)
+            card.rebound.connect(self._rebind)
             self.cards[card.name] = card
             self._rows.addWidget(card)
         if not secrets.views:
@@ -178,6 +180,13 @@ class VaultDialog(QDialog):
                 card.tell(self.tr("The new value is kept."))
 
         self._session.rotate(name, value, done, self._failing(name), self)
+
+    def _rebind(self, binding: Binding) -> None:
+        def failed(problem: Problem) -> None:
+            if (card := self.cards.get(binding.name)) is not None:
+                card.scope.refuse(f"{problem.message} {problem.hint}".strip())
+
+        self._session.rebind(binding, lambda _: self.refresh(), failed, self)
 
     def _ask_remove(self, name: str) -> None:
         """Ask before a secret is forgotten; keeping it has the focus."""

@@ -144,7 +144,7 @@ def test_a_value_is_never_an_argument(
 def test_without_keyring_passphrase_and_terminal_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("DRYDOCK_VAULT_PASSPHRASE")
+    monkeypatch.setattr("app.engine.secret_desk._given", {})  # another process
     given(monkeypatch, TOKEN)
 
     assert run(["vault", "set", "github", "--host", "h"]) == 1
@@ -180,3 +180,19 @@ def test_a_locked_file_is_listed_as_locked_and_a_wrong_passphrase_is_told(
     assert run(["vault", "set", "github"]) == 1
     assert run(["vault", "remove", "github"]) == 1
     assert run(["vault", "remove", "gitlab"]) == 1
+
+
+def test_a_locked_vault_is_told_only_by_what_needs_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    given(monkeypatch, f"{TOKEN}\n")
+    assert run(["vault", "set", "github", "--host", "api.github.com"]) == 0
+    monkeypatch.setattr("app.engine.secret_desk._given", {})  # another process
+    capsys.readouterr()
+    for argv in (["models", "list"], ["runs", "list"], ["costs"], ["grants", "list"]):
+        assert run(argv) == 0
+        assert "secrets" not in capsys.readouterr().err, argv
+    program = tmp_path / "program.py"
+    program.write_text("print(1)")
+    assert run(["exec", str(program), "--folder", str(tmp_path), "--approve", "never"]) == 0
+    assert capsys.readouterr().err.count("Your secrets cannot be used now.") == 1

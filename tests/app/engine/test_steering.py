@@ -93,6 +93,36 @@ def test_a_bigger_model_is_offered_and_nothing_is_sent_before_it_is_taken(
     run(work)
 
 
+@pytest.mark.parametrize("agree", [False, True])
+def test_programs_that_do_not_agree_offer_a_bigger_model_beside_the_review(
+    drydock_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agree: bool
+) -> None:
+    here(monkeypatch, "qwen2.5-coder-0.5b")
+    writes = [f'open("sum.txt", "w").write("{text}")' for text in ("1", "22", "333")]
+    programs = [writes[0]] * 2 if agree else writes
+
+    async def work() -> None:
+        local = ScriptedModels(*(program_reply(program) for program in programs))
+        async with remote_engine(drydock_home, local=local) as (engine, server):
+            settings = await engine.settings()
+            model = settings.model.model_copy(update={"candidates": 3})
+            await engine.change_settings(settings.model_copy(update={"model": model}))
+            chat = await engine.new_chat([Folder(path=str(tmp_path))], SMALL)
+            turn = await engine.send(chat.chat_id, "Write the sum to sum.txt")
+            turn = await engine.wait(turn.turn_id)
+            assert turn.status == "waiting"
+            assert not server.received
+            if agree:
+                assert turn.offer is None
+                return
+            assert (turn.usage.agreeing, turn.usage.candidates) == (1, 3)
+            assert turn.offer is not None
+            assert turn.offer.model_id == MODEL
+            assert turn.offer.line.startswith("Several programs did not agree")
+
+    run(work)
+
+
 def test_the_rates_are_those_of_the_lab(drydock_home: Path) -> None:
     from app.store.trials import TrialRecord
 

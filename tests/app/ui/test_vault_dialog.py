@@ -107,6 +107,25 @@ def test_a_secret_is_added_and_its_value_is_nowhere_in_the_window(
     assert not dialog.form.isVisible()
 
 
+def test_hosts_and_methods_are_changed_and_the_value_stays(
+    dialog: VaultDialog, keyring: DictKeyring, qtbot: QtBot
+) -> None:
+    add(dialog, qtbot)
+    card = dialog.cards["github"]
+    assert card.scope.isHidden()
+    card.change.click()
+    assert card.scope.hosts.text() == "api.github.com, 127.0.0.1"
+    card.scope.hosts.setText("*.github.com")
+    card.scope.save.click()
+    assert card.scope._problem.text()
+    card.scope.hosts.setText("uploads.github.com:8443")
+    card.scope.methods.setCurrentIndex(1)
+    card.scope.save.click()
+    wanted = "Goes to uploads.github.com:8443 with GET, HEAD."
+    qtbot.waitUntil(lambda: wanted in texts(dialog), timeout=LONG_MS)
+    assert list(keyring.values.values()) == [TOKEN]
+
+
 def test_a_value_is_shown_on_purpose_and_for_ten_seconds(dialog: VaultDialog, qtbot: QtBot) -> None:
     add(dialog, qtbot)
     card = dialog.cards["github"]
