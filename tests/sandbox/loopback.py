@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,7 +67,8 @@ def serve() -> Iterator[Loopback]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(served.body)))
             self.end_headers()
-            self.wfile.write(served.body)
+            with contextlib.suppress(ConnectionError):  # who asked was killed meanwhile
+                self.wfile.write(served.body)
 
         do_GET = do_POST = do_HEAD = do_PUT = _answer  # noqa: N815  # the base class's names
 

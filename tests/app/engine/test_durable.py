@@ -31,7 +31,14 @@ def server() -> Iterator[Loopback]:
 
 
 def stories(
-    base: Path, server: Loopback, scenario: str, first: int, stride: int, last: int
+    base: Path,
+    server: Loopback,
+    scenario: str,
+    first: int,
+    stride: int,
+    last: int,
+    *,
+    timeout_s: float = 600,
 ) -> list[dict[str, Any]]:
     """The undisturbed turn, then one for each place of death."""
     for at in (0, *range(first, last + 1, stride)):
@@ -48,7 +55,7 @@ def stories(
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=timeout_s,
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
