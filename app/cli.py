@@ -23,7 +23,8 @@ model), ``offer`` (null or ``model_id``, ``line``, ``price``, ``currency``, ``le
 it is not known). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
 ``runs``: what is kept to take runs back. `runs show` adds ``patch``: the text changes as a unified
-patch, in which a byte that is no UTF-8 stands as a lone surrogate. `runs reset`: ``chat_id``,
+patch, in which a byte that is no UTF-8 stands as a lone surrogate. `runs replay`:
+``run_id``, ``same``, ``programs``, ``effects``, ``differences`` (texts). `runs reset`: ``chat_id``,
 ``forgotten``: the names that its programs had defined. `vault list`: ``secrets``, each
 with ``name``, ``kind``, ``hosts``, ``methods``, ``keep``, ``state`` (``ready`` or what is wrong),
 ``created``, ``changed``, ``used``, ``uses``; never a value.
@@ -194,6 +195,7 @@ def _command_of(args: argparse.Namespace) -> Command:
                 "resume": cli_runs.resume_run,
                 "undo": cli_runs.undo_run,
                 "redo": cli_runs.redo_run,
+                "replay": cli_runs.replay_run,
                 "reset": cli_runs.reset_session,
             }[args.action]
         case "grants":
@@ -345,6 +347,7 @@ def _add_runs(commands: Any) -> None:
         ("show", "everything about a run"),
         ("undo", "take a run's changes back"),
         ("redo", "make the changes of an undone run again"),
+        ("replay", "run its programs again from their record and compare what they do"),
         ("reset", "forget what programs of the run's chat defined; the next one starts fresh"),
     ):
         action = actions.add_parser(name, help=what)

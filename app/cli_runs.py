@@ -104,6 +104,24 @@ async def resume_run(args: argparse.Namespace) -> int:
         return await conclude(engine, turn, args, grants)
 
 
+async def replay_run(args: argparse.Namespace) -> int:
+    """Run a finished run's programs again, and tell whether they do the same."""
+    async with open_engine() as (engine, _):
+        found = await engine.replays.run(args.run_id)
+    if args.json:
+        told = {"same": found.is_same, "programs": found.programs, "effects": found.effects}
+        differences = list(found.differences)
+        print_json({"version": 1, "run_id": args.run_id, **told, "differences": differences})
+    programs = f"{found.programs} program" + "s" * (found.programs != 1)
+    if found.is_same:
+        say(f"The same again: {programs}, {found.effects} effects. Nothing was changed or sent.")
+        return EXIT_DONE
+    say(f"Not the same: {programs} were run again. Nothing was changed or sent.")
+    for line in found.differences:
+        say(f"  {line}")
+    return EXIT_FAILED
+
+
 async def reset_session(args: argparse.Namespace) -> int:
     """Forget what the programs of a run's chat defined."""
     async with open_engine() as (engine, _):

@@ -143,9 +143,17 @@ class Recorded:
 class Tape:
     """Plays what is recorded of a program, then records what it does."""
 
-    def __init__(self, log: TapeLog | None = None, recorded: Recorded | None = None) -> None:
-        """`log`: where marks go; without one nothing is kept."""
+    def __init__(
+        self,
+        log: TapeLog | None = None,
+        recorded: Recorded | None = None,
+        *,
+        whole: bool = False,
+    ) -> None:
+        """`log`: where marks go; without one nothing is kept; `whole`: the program is to do what
+        is on the tape and nothing more."""
         self._log = log
+        self._whole = whole
         self._recorded = recorded or Recorded()
         self._buffer = bytearray()
         self._buffered = 0
@@ -168,7 +176,16 @@ class Tape:
     def cell(self, ordinal: int) -> Cell | None:
         """The recorded call with this number; None from where the tape ends."""
         cells = self._recorded.cells
-        return cells[ordinal] if ordinal < len(cells) else None
+        if ordinal < len(cells):
+            return cells[ordinal]
+        if self._whole:
+            raise TapeDivergedError(f"it makes more than the {len(cells):,} calls that it made")
+        return None
+
+    @property
+    def calls(self) -> int:
+        """How many calls are recorded."""
+        return len(self._recorded.cells)
 
     def result(self, ordinal: int) -> Result | None:
         """The recorded outcome of a call that was begun."""
@@ -183,6 +200,8 @@ class Tape:
         """Which calls the program was given when it waited, this time; None: not recorded."""
         number, self._waits = self._waits, self._waits + 1
         settled = self._recorded.settled
+        if number >= len(settled) and self._whole:
+            raise TapeDivergedError("it waits more often than it did")
         return settled[number] if number < len(settled) else None
 
     # recording

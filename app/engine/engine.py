@@ -25,6 +25,7 @@ from app.engine.mailbox import Mailbox
 from app.engine.previews import Preview, Previewer, patch_of_turn
 from app.engine.proxy import Proxy
 from app.engine.remote_rooms import remote_rooms
+from app.engine.replay import Replays
 from app.engine.secret_desk import SecretDesk
 from app.engine.shelf import ModelShelf
 from app.engine.standing import StandingGrants
@@ -141,6 +142,7 @@ class Engine:
         self._standing = StandingGrants(GrantStore(self._database))
         self.workspaces = Workspaces(paths, lambda: self._settings)
         self.sessions = ChatSessions(context)
+        self.replays = Replays(context, self.secrets)
         self._desk = TurnDesk(
             context,
             models=self._ready,

@@ -106,13 +106,24 @@ class TurnTape:
         """
         log = _ProgramLog(self._file, number)
         found = self._programs.setdefault(number, _Program())
-        digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = _digest(source)
         if found.source != digest:
             if found.source:
                 self.repeat(number)
             found.source = digest
             log.append(_START + digest.encode("ascii"), sync=False)
         return Tape(log, found.recorded)
+
+    def has(self, number: int) -> bool:
+        """Whether the program with this number was run at all."""
+        return bool(self._programs.get(number, _Program()).source)
+
+    def replayed(self, number: int, source: str) -> Tape | None:
+        """The tape of a program that is to do the same again; None when another one was run."""
+        found = self._programs.get(number)
+        if found is None or found.source != _digest(source):
+            return None
+        return Tape(None, found.recorded, whole=True)
 
     def repeat(self, number: int) -> None:
         """From here on the program is run from its start: what it did for good is kept in mind."""
@@ -182,6 +193,10 @@ def forget_tape(paths: Paths, turn_id: str) -> None:
     """Remove a turn's tape."""
     with contextlib.suppress(OSError):
         (paths.tapes / turn_id).unlink(missing_ok=True)
+
+
+def _digest(source: str) -> str:
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _head(turn_id: str) -> Head:

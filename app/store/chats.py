@@ -253,6 +253,14 @@ class ChatStore:
             found.extend(codec.effects_from(row["data"]))
         return found
 
+    def effects_of(self, turn_id: str, program_id: str) -> list[Effect]:
+        """All effects of one program of a turn, in order."""
+        rows = self._db.rows(
+            "SELECT data FROM effects WHERE turn_id = ? AND program_id = ? ORDER BY id",
+            [turn_id, program_id],
+        )
+        return [one for row in rows for one in codec.effects_from(row["data"])]
+
     def _programs(self, turn_id: str) -> list[ProgramRecord]:
         rows = self._db.rows("SELECT * FROM programs WHERE turn_id = ? ORDER BY number", [turn_id])
         return [codec.program_from(row) for row in rows]
