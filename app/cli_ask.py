@@ -14,7 +14,7 @@ from app.engine.engine import Engine
 from app.errors import UsageError
 from app.store.records import TurnRecord
 from sandbox.grants import grants_of
-from sandbox.question import PersonsAnswer, Question
+from sandbox.question import DONE, PersonsAnswer, Question
 
 _MOST_QUESTIONS = 1_000
 AGAIN = "again"
@@ -46,8 +46,8 @@ def _given(question: Question, answer: str | None, refused: str | None) -> Perso
         return None
     if question.kind == "person":
         return PersonsAnswer(approved=True, text=_chosen(question, answer))
-    if question.kind == "unknown" and answer == AGAIN:
-        return PersonsAnswer(approved=True)
+    if question.kind == "unknown" and answer in (AGAIN, DONE):
+        return PersonsAnswer(approved=True, text=DONE if answer == DONE else "")
     raise UsageError("The program does not ask for a text here.", hint=how_to_answer(question))
 
 
@@ -61,7 +61,10 @@ def how_to_answer(question: Question) -> str:
         case "person":
             return "Answer with: --answer TEXT, or say no with --refuse"
         case "unknown":
-            return f"Answer with: --answer {AGAIN} to do it once more, or --refuse"
+            return (
+                f"Answer with: --answer {DONE} when you know that it was done, --answer {AGAIN} "
+                "to do it once more, or --refuse"
+            )
         case "effects":
             return "Answer with: --approve all, or --refuse [REASON], or at a terminal"
 
@@ -92,11 +95,15 @@ def _asked(question: Question) -> PersonsAnswer | None:
     if question.kind == "person":
         text = _chosen(question, _read("Answer (empty: later): "))
         return PersonsAnswer(approved=True, text=text) if text else None
-    text = _read("y: yes, n: no, n REASON: no and tell the model why, empty: later: ")
+    unknown = question.kind == "unknown"
+    yes = "y: do it again, d: it was done" if unknown else "y: yes"
+    text = _read(f"{yes}, n: no, n REASON: no and tell the model why, empty: later: ")
     word, _, reason = text.partition(" ")
     match word.lower():
         case "y" | "yes":
             return PersonsAnswer(approved=True)
+        case "d" | "done" if unknown:
+            return PersonsAnswer(approved=True, text=DONE)
         case "n" | "no":
             return PersonsAnswer(approved=False, text=reason.strip())
         case _:

@@ -26,7 +26,7 @@ from sandbox.names import shown
 from sandbox.places import EVALUATED, Places
 from sandbox.plain import NotPlainError
 from sandbox.ports import Gate, Verdict
-from sandbox.question import Question, QuestionKind, composed
+from sandbox.question import DONE, Question, QuestionKind, composed
 from sandbox.tape import Cell, Reply, Result, Tape, TapeDivergedError
 from sandbox.tool_calls import LATER, Pending, known
 
@@ -244,6 +244,8 @@ class Calls:
                 self._gate.judge(effects)
                 return self._given(call, made)
         reply = self._allowed(call, cell, effects, answer) if effects else None
+        if reply is not None and reply.kind == "unknown" and reply.text == DONE:
+            return self._taken_as_done(call, effects)
         if cell is None:
             self._tape.begin(call.ordinal, call.digest, effects, final=final)
         elif final:
@@ -262,6 +264,17 @@ class Calls:
         self._record(call, result)
         return self._given(call, result)
 
+    def _taken_as_done(self, call: _Call, effects: tuple[Effect, ...]) -> Any:
+        """The person knows that a call was made whose answer was lost."""
+        self._begun[call.ordinal] = True
+        self._ledger.add(effects)
+        self.notes.append(
+            f"{call.plain_name}() was done, as the person says; what it answered is not known."
+        )
+        result = Result(value=self._rooms.tools.unseen(call.name))
+        self._record(call, result)
+        return self._given(call, result)
+
     def _allowed(
         self, call: _Call, cell: Cell | None, effects: tuple[Effect, ...], answer: Answer
     ) -> Reply | None:
@@ -270,8 +283,8 @@ class Calls:
         if verdict.outcome == "deny":
             raise PermissionError(verdict.message or "not allowed")
         kind: QuestionKind = "person" if answer.asks_person else "effects"
-        if cell is not None and cell.final:
-            kind = "unknown"
+        if cell is not None and cell.final and not answer.asks_person:
+            kind = "unknown"  # what the person has answered is on the tape: nothing is repeated
         elif verdict.outcome == "allow":
             return None
         reply = self._tape.reply(call.ordinal, kind, call.digest)

@@ -18,6 +18,10 @@ QuestionKind = Literal["effects", "unknown", "person"]
 """May it do this; it is not known whether it was done: again; the program asks for an answer."""
 
 
+DONE = "done"
+"""The person knows that it was done: it is not done again, and the program goes on."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
     """What the turn has done so far, in sums. `counts`: effects by kind; `hosts`: spoken to."""
@@ -55,7 +59,8 @@ class Question:
 class PersonsAnswer:
     """What the person says to a question.
 
-    `text`: with a refusal, a word for the model; to a program's own question, the answer.
+    `text`: with a refusal, a word for the model; to a program's own question, the answer; `DONE`
+    to one about a call of which it is not known whether it was done.
     """
 
     approved: bool

@@ -78,6 +78,11 @@ class ToolCalls:
         """Whether a call is a tool's."""
         return self._run.tools.get(name.removeprefix(LATER)) is not None
 
+    def unseen(self, name: str) -> object:
+        """What a call gives that was made, but whose answer was lost."""
+        tool = self._run.tools.get(name.removeprefix(LATER))
+        return None if tool is None else tool.unseen()
+
     def counted(self, name: str) -> None:
         """A call of a tool that is answered without it."""
         tool = self._run.tools.get(name.removeprefix(LATER))

@@ -72,7 +72,7 @@ class Tool:
     program sees it; `types`: of the arguments; `kinds`: every kind of effect that it may have;
     `roles`: what arguments are for; `labels`: where its results come from; `cues`: phrases of
     a request that alone call for it, of which "a + b" needs both; `again`: makes the stage what a
-    call with this result made it, for a program that is played again.
+    call with this result made it, for a program that is played again; `result`: its type.
     """
 
     name: str
@@ -87,6 +87,11 @@ class Tool:
     cost: Cost
     cues: frozenset[str]
     again: Callable[[Any, Any], None] | None = None
+    result: object = None
+
+    def unseen(self) -> object:
+        """What a call gives that was made, but whose answer was lost: empty, of the same form."""
+        return _empty(self.result)
 
     def bound(self, args: Sequence[object], kwargs: Mapping[str, object]) -> dict[str, Any]:
         """The arguments by name, a misspelt name corrected where one parameter alone is meant.
@@ -193,6 +198,7 @@ def tool(
     result = signature.return_annotation
     hints = typing.get_type_hints(function, localns={"ToolRun": object})
     found = _PLANNED.fullmatch(type_text(result))
+    given = hints.get("return")
     name = name or function.__name__.strip("_")
     declared: set[EffectKind] = set(kinds)
     if found is not None:
@@ -220,7 +226,22 @@ def tool(
         cost=cost,
         cues=frozenset(cues),
         again=again,
+        result=typing.get_args(given)[0] if found is not None else given,
     )
+
+
+def _empty(hint: object) -> object:
+    if typing.is_typeddict(hint):
+        parts = typing.get_type_hints(hint)
+        return {name: _empty(part) for name, part in parts.items()}
+    origin = typing.get_origin(hint) or hint
+    made = _EMPTY.get(origin)
+    return None if made is None else made()
+
+
+_EMPTY: dict[object, Callable[[], object]] = {
+    kind: kind for kind in (str, bytes, int, float, bool, list, dict, tuple, set)
+}
 
 
 def _fits(value: object, hint: object) -> bool:

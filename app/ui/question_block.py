@@ -17,7 +17,7 @@ from app.store.records import Folder, TurnRecord
 from app.ui import words
 from app.ui.theme import SPACE_M, SPACE_S
 from app.ui.widgets import CodeBox, button, column, label, row
-from sandbox.question import PersonsAnswer, Question
+from sandbox.question import DONE, PersonsAnswer, Question
 
 _EFFECTS_SHOWN = 12
 _EXACT_LINES = 12
@@ -112,6 +112,10 @@ class QuestionBlock(QFrame):
         refuse.clicked.connect(
             lambda: self._send(PersonsAnswer(approved=False, text=self._text.text().strip()))
         )
+        if again:
+            done = button(self.tr("It was done"))
+            done.clicked.connect(lambda: self._send(PersonsAnswer(approved=True, text=DONE)))
+            bar.addWidget(done)
         bar.addWidget(approve)
         bar.addWidget(refuse)
         self._layout.addLayout(bar)

@@ -96,9 +96,7 @@ def test_what_was_sent_is_not_sent_again(runs: Runs) -> None:
         server.page("/once", "got it", headers=(("Content-Type", "text/plain"),))
         url = f"http://127.0.0.1:{server.port}/once"
         source = f'print(http_request("POST", "{url}", None, "hello")["text"])'
-        run = runs.program(
-            source, "--grant", f"host:127.0.0.1:{server.port}", "--approve", "all"
-        )
+        run = runs.program(source, "--grant", f"host:127.0.0.1:{server.port}", "--approve", "all")
         assert run["answer"] == "got it"
         assert runs("runs", "replay", run["run_id"])[0] == 0
         assert len(server.seen) == 1
