@@ -24,7 +24,8 @@ it is not known). `runs list`: ``{"runs": [...]}``,
 newest first, each with ``run_id``, ``status``, ``started``, ``task``; ``undo`` with ``bytes`` and
 ``runs``: what is kept to take runs back. `runs show` adds ``patch``: the text changes as a unified
 patch, in which a byte that is no UTF-8 stands as a lone surrogate. `runs replay`:
-``run_id``, ``same``, ``programs``, ``effects``, ``differences`` (texts). `runs reset`: ``chat_id``,
+``run_id``, ``same``, ``programs``, ``effects``, ``differences`` (texts).
+`runs export`: ``run_id``, ``path``. `runs reset`: ``chat_id``,
 ``forgotten``: the names that its programs had defined. `vault list`: ``secrets``, each
 with ``name``, ``kind``, ``hosts``, ``methods``, ``keep``, ``state`` (``ready`` or what is wrong),
 ``created``, ``changed``, ``used``, ``uses``; never a value.
@@ -196,6 +197,7 @@ def _command_of(args: argparse.Namespace) -> Command:
                 "undo": cli_runs.undo_run,
                 "redo": cli_runs.redo_run,
                 "replay": cli_runs.replay_run,
+                "export": cli_runs.export_run,
                 "reset": cli_runs.reset_session,
             }[args.action]
         case "grants":
@@ -355,6 +357,10 @@ def _add_runs(commands: Any) -> None:
         action.add_argument("--json", action="store_true")
         if name == "show":
             action.add_argument("--patch", action="store_true", help="only its unified patch")
+    export = actions.add_parser("export", help="write a run to a zip file that stands for itself")
+    export.add_argument("run_id", metavar="ID")
+    export.add_argument("path", nargs="?", default="", metavar="FILE.zip")
+    export.add_argument("--json", action="store_true")
     resume = actions.add_parser("resume", help="decide on a waiting run, or go on with one")
     resume.add_argument("run_id", metavar="ID")
     _add_decision(resume)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
 from app.cli_run import checked_grants, conclude, exit_code, open_engine, tell_end
 from app.cli_words import calls_text, change_lines, review_sentence, turn_line
 from app.engine.listing import size_text
+from app.engine.turn_export import export_turn
 from app.engine.turn_json import turn_json
 from app.errors import AppError
 from app.store.records import TurnRecord
@@ -102,6 +104,21 @@ async def resume_run(args: argparse.Namespace) -> int:
             await engine.resume(turn.turn_id, grants=grants_of(grants), from_start=args.from_start)
             turn = await engine.wait(turn.turn_id)
         return await conclude(engine, turn, args, grants)
+
+
+async def export_run(args: argparse.Namespace) -> int:
+    """Write a run to a file."""
+    path = _absolute(args.path or f"drydock-run-{args.run_id}.zip")
+    async with open_engine() as (engine, _):
+        await export_turn(engine, args.run_id, path)
+    if args.json:
+        print_json({"version": 1, "run_id": args.run_id, "path": str(path)})
+    say(f"Written to {path}.")
+    return EXIT_DONE
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
 
 
 async def replay_run(args: argparse.Namespace) -> int:

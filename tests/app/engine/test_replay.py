@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,19 @@ def test_a_record_that_was_altered_is_refused(runs: Runs, drydock_home: Path) ->
     code, _, said = runs("runs", "replay", run_id)
     assert code == 1
     assert "altered" in said
+
+
+def test_a_run_is_exported_to_a_file_that_stands_for_itself(runs: Runs, tmp_path: Path) -> None:
+    run_id = runs.program(PROGRAM, "--approve", "all")["run_id"]
+    path = tmp_path / "run.zip"
+    code, told, _ = runs("runs", "export", run_id, str(path))
+    assert (code, told["path"]) == (0, str(path))
+    with zipfile.ZipFile(path) as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert texts["programs/1.py"].strip() == PROGRAM.strip()
+    assert "rename from a.txt" in texts["changes.patch"]
+    assert json.loads(texts["run.json"])["run_id"] == run_id
+    assert "committed" in [step["step"] for step in json.loads(texts["timeline.json"])]
+    code, _, said = runs("runs", "export", run_id, str(path))
+    assert code == 1
+    assert "already" in said
