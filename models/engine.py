@@ -21,8 +21,8 @@ from typing import Any, cast
 
 import llama_cpp
 from jinja2 import TemplateError
-from llama_cpp import llama_chat_format
 
+from models.chat_template import ChatTemplate
 from models.decoding import Decoding, ProgramGrammar, Sampler
 from models.evaluation import BATCH_TOKENS, CountedLlama, StoppedError, common_tokens
 from models.prefix import PrefixStore
@@ -41,13 +41,6 @@ from models.text_pieces import TextPieces
 _PROGRESS_INTERVAL_S = 0.25
 _PREFIX_TOKENS = 64
 """A shorter beginning is evaluated about as fast as it is read from the disk."""
-
-_CHATML = (
-    "{% for m in messages %}"
-    "{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>\\n' }}"
-    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
-)
-"""For files that carry no template of their own."""
 
 
 class LlamaEngine:
@@ -127,13 +120,13 @@ class LlamaEngine:
             {"role": m.role, "content": self._control.sub(_broken_up, m.content)} for m in messages
         ]
         try:
-            return self._rendered(rows)
+            return self._template.render(rows)
         except (TemplateError, ValueError) as error:
             folded = _fold_system(rows)
             if folded == rows:
                 raise CommandError("bad_request", f"The chat template failed: {error}") from error
         try:
-            return self._rendered(folded)
+            return self._template.render(folded)
         except (TemplateError, ValueError) as error:
             raise CommandError("bad_request", f"The chat template failed: {error}") from error
 
@@ -294,17 +287,9 @@ class LlamaEngine:
             llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model)
         )
 
-    def _rendered(self, rows: list[dict[str, str]]) -> str:
-        response = self._template(messages=cast("Any", rows), enable_thinking=False)
-        return str(response.prompt)
-
-    def _chat_template(self) -> llama_chat_format.Jinja2ChatFormatter:
-        """The file's own template in a sandboxed Jinja environment."""
-        template = self._llama.metadata.get("tokenizer.chat_template", _CHATML)
-        eos = self._token_text(self._llama.token_eos())
-        return llama_chat_format.Jinja2ChatFormatter(
-            template=str(template), eos_token=eos, bos_token=self._bos
-        )
+    def _chat_template(self) -> ChatTemplate:
+        text = str(self._llama.metadata.get("tokenizer.chat_template", ""))
+        return ChatTemplate(text, bos=self._bos, eos=self._token_text(self._llama.token_eos()))
 
     def _control_pattern(self) -> re.Pattern[str]:
         """Matches every control token of the vocabulary, as text."""

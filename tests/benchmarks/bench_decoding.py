@@ -13,7 +13,11 @@ tokens costs, from which it follows what a drafting model could win.
 Measured on two shared cores with 2 threads (2026-11): an evaluation of 4 tokens takes 2.2 times as
 long as one of a single token with the 1.5B (102 and 46 ms). Three tokens drafted by the 0.5B (26 ms
 each) and checked in one evaluation take 180 ms for at most 4 tokens, which the 1.5B writes in
-184 ms alone: a drafting model cannot win here. Look-up drafts cost nothing to make.
+184 ms alone: a drafting model cannot win here. Look-up drafts cost nothing to make. By processor
+time (the cores were shared), 0.5B, one thread: bare 23.8 tokens a second, plain 22.4, look-up 29.1
+(1.22 of bare). Over three tasks look-up took 12.0 s for what plain took 14.1 s, the same replies;
+the grammar added 0.4 s. Of 344 programs that the models had written before, the grammar lets the
+335 that are Python through and refuses the other 9 (2.6 %), which is what it can win: a setting.
 Exit codes: 0 measured; 1 look-up changed a reply; 2 usage.
 """
 
