@@ -431,6 +431,9 @@ class Attempts:
         self.last_fault = fault
         self._step(record, "program-ended", status="error")
         self._live.update_program(replace(record, status="error", fault=fault))
+        given = self._plan.turn.model_id == GIVEN_PROGRAM
+        if not (given or self.voting or self.doubts or self.spent):
+            self.loops.fault(f"{fault.type}: {fault.message}")
         return fault
 
     async def on_worker(self, work: Callable[[], T]) -> T:

@@ -13,7 +13,7 @@ from models.repetition import RepetitionWatch
 
 _TIMES = 3
 
-Circle = Literal["program", "result", "thinking"]
+Circle = Literal["program", "result", "fault", "thinking"]
 
 
 class LoopedError(Exception):
@@ -31,6 +31,8 @@ class LoopWatch:
         self._programs: Counter[str] = Counter()
         self._last = ""
         self._row = 0
+        self._fault = ""
+        self._faults = 0
         self._thoughts = RepetitionWatch()
 
     def program(self, source: str) -> None:
@@ -42,10 +44,18 @@ class LoopWatch:
 
     def result(self, text: str) -> None:
         """What a program came to. Raises `LoopedError` the third time in a row."""
+        self._fault = ""
         self._row = self._row + 1 if text == self._last else 1
         self._last = text
         if text and self._row >= _TIMES:
             raise LoopedError("result")
+
+    def fault(self, text: str) -> None:
+        """What was wrong with a program. Raises `LoopedError` the third time in a row."""
+        self._faults = self._faults + 1 if text == self._fault else 1
+        self._fault = text
+        if self._faults >= _TIMES:
+            raise LoopedError("fault")
 
     def thoughts(self, text: str) -> None:
         """A piece of what the model thinks aloud. Raises `LoopedError` when it only repeats it."""

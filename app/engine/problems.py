@@ -50,6 +50,7 @@ def in_circles(circle: Circle) -> Problem:
     what = {
         "program": "It wrote the same program three times.",
         "result": "Its programs came to the same result three times.",
+        "fault": "Its programs failed in the same way three times.",
         "thinking": "It repeated the same thoughts.",
     }[circle]
     return Problem(

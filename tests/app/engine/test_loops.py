@@ -29,6 +29,20 @@ def test_the_same_result_three_times_in_a_row_ends_it() -> None:
         watch.result("a")
 
 
+def test_the_same_fault_three_times_in_a_row_ends_it() -> None:
+    watch = LoopWatch()
+    for text in ("KeyError: 'a'", "KeyError: 'a'", "KeyError: 'b'"):
+        watch.fault(text)
+    watch.fault("KeyError: 'a'")
+    watch.fault("KeyError: 'a'")
+    watch.result("something else came between")
+    watch.fault("KeyError: 'a'")
+    watch.fault("KeyError: 'a'")
+    with pytest.raises(LoopedError) as caught:
+        watch.fault("KeyError: 'a'")
+    assert caught.value.circle == "fault"
+
+
 def test_no_result_is_none_that_comes_again() -> None:
     watch = LoopWatch()
     for _ in range(5):
