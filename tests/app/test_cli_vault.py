@@ -144,7 +144,7 @@ def test_a_value_is_never_an_argument(
 def test_without_keyring_passphrase_and_terminal_it_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.engine.secret_desk._given", {})  # another process
+    monkeypatch.delenv("DRYDOCK_VAULT_PASSPHRASE")
     given(monkeypatch, TOKEN)
 
     assert run(["vault", "set", "github", "--host", "h"]) == 1
