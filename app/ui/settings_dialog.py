@@ -1,4 +1,5 @@
-"""The settings: look, default model, how models run, limits of a program, undo, secrets.
+"""The settings: look, default model, how models run, limits of a program, undo,
+secrets, network, prices.
 
 Owns the form, a page a topic, which is made from the settings' own fields, so that bounds are said
 once. It must not store anything: a change is carried by `chosen`. Thread: UI.
@@ -23,6 +24,8 @@ from PySide6.QtWidgets import (
 
 from app.ui import words
 from app.ui.grants_page import GrantsPage
+from app.ui.network_page import NetworkPage
+from app.ui.prices_page import PricesPage
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
 from app.ui.widgets import button, column, label, row
 
@@ -86,13 +89,17 @@ class SettingsDialog(QDialog):
         self._add_vault(self._page(self.tr("Secrets")))
         self.grants = GrantsPage()
         self.pages.addTab(self.grants, self.tr("Allowed"))
+        self.network = NetworkPage(settings.network)
+        self.pages.addTab(self.network, self.tr("Network"))
+        self.prices = PricesPage(settings.remote)
+        self.pages.addTab(self.prices, self.tr("Models elsewhere"))
         self._add_undo(self._page(self.tr("Undo")))
         buttons = row()
         buttons.addStretch(1)
         buttons.addWidget(button(self.tr("Discard changes"), on_click=self.close))
         buttons.addWidget(button(self.tr("Save settings"), "primary", on_click=self._save))
         layout.addLayout(buttons)
-        self.resize(480, 0)
+        self.resize(780, 0)
 
     def _page(self, title: str) -> QFormLayout:
         page = QWidget()
@@ -209,6 +216,10 @@ class SettingsDialog(QDialog):
 
     def _save(self) -> None:
         settings = self._settings
+        network, remote = self.network.chosen(), self.prices.chosen()
+        if network is None or remote is None:
+            self.pages.setCurrentWidget(self.network if network is None else self.prices)
+            return
         pages: dict[str, dict[str, float]] = {"model": {}, "sandbox": {}, "undo": {}, "vault": {}}
         pages["undo"]["system_bin"] = self._bin.isChecked()
         for (page, name), field in self._numbers.items():
@@ -217,6 +228,8 @@ class SettingsDialog(QDialog):
             settings.model_copy(
                 update={
                     "theme": self.theme.currentData(),
+                    "network": network,
+                    "remote": settings.remote.model_copy(update=remote),
                     "default_model": self.model.currentData(),
                     "model": settings.model.model_copy(update=pages["model"]),
                     "sandbox": settings.sandbox.model_copy(update=pages["sandbox"]),

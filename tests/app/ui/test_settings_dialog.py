@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from app.engine.keeper import UndoSpace
-from app.settings import Settings, UndoSettings, VaultSettings
+from app.settings import NetworkSettings, Settings, UndoSettings, VaultSettings
 from app.ui.settings_dialog import SettingsDialog
 from tests.app.ui.conftest import OpenWindow
 
@@ -75,3 +77,81 @@ def test_where_secrets_are_kept_is_saved(dialog: SettingsDialog, qtbot: QtBot) -
     with qtbot.waitSignal(dialog.chosen) as chosen:
         save.click()
     assert chosen.args == [Settings(vault=VaultSettings(keep="file"))]
+
+
+def save(dialog: SettingsDialog) -> None:
+    buttons = dialog.findChildren(QAbstractButton)
+    next(one for one in buttons if one.text() == "Save settings").click()
+
+
+def test_offline_proxy_and_mirrors_are_saved(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    dialog.network.offline.setChecked(True)
+    dialog.network.proxy.setText("http://proxy.example:3128")
+    dialog.network.mirrors.setText("https://one.example, https://two.example")
+    with qtbot.waitSignal(dialog.chosen) as told:
+        save(dialog)
+    network = told.args[0].network
+    assert network == NetworkSettings(
+        offline=True,
+        proxy="http://proxy.example:3128",
+        mirrors=("https://one.example", "https://two.example"),
+    )
+
+
+def test_a_proxy_with_a_password_is_not_kept_in_the_settings(dialog: SettingsDialog) -> None:
+    saved: list[object] = []
+    dialog.chosen.connect(saved.append)
+    dialog.network.proxy.setText("http://me:secret@proxy.example:3128")
+    save(dialog)
+    assert saved == []
+    assert "without a name and password" in texts(dialog)
+    assert dialog.isVisible()
+
+
+def test_own_prices_and_thinking_are_saved(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    page = dialog.prices
+    dialog.pages.setCurrentWidget(page)
+    assert "None: the price list counts" in texts(dialog)
+    page.thinking.setCurrentIndex(page.thinking.findData("high"))
+    for model, price in (("openai:gpt-5", "1.25"), ("openai:gpt-5", "1.50")):
+        page.model.setText(model)
+        page.input.setText(price)
+        page.output.setText("10")
+        page.currency.setText("eur")
+        page.date.setText("2026-11-30")
+        assert page.add()
+    listed = [one.text() for one in page.findChildren(QLabel) if not one.isHidden()]
+    assert "openai:gpt-5: input 1.50, output 10 EUR, as of 2026-11-30" in listed
+    with qtbot.waitSignal(dialog.chosen) as told:
+        save(dialog)
+    remote = told.args[0].remote
+    assert remote.thinking == "high"
+    (kept,) = remote.prices
+    assert (kept.model, kept.input, kept.cached, kept.currency, kept.date) == (
+        "openai:gpt-5", Decimal("1.50"), None, "EUR", "2026-11-30"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "price", "currency", "words"),
+    [
+        ("openai:x", "cheap", "USD", "is a number"),
+        ("openai:x", "-1", "USD", "no price is below 0"),
+        ("openai:x", "1", "Euro", "three letters"),
+        ("x", "1", "USD", "PROVIDER:NAME"),
+    ],
+)
+def test_a_price_that_is_none_is_not_saved(
+    dialog: SettingsDialog, model: str, price: str, currency: str, words: str
+) -> None:
+    saved: list[object] = []
+    dialog.chosen.connect(saved.append)
+    page = dialog.prices
+    page.model.setText(model)
+    page.input.setText(price)
+    page.output.setText("1")
+    page.currency.setText(currency)
+    save(dialog)
+    assert saved == []
+    assert dialog.pages.currentWidget() is page
+    assert words in texts(dialog)
