@@ -89,15 +89,33 @@ def _check_memory(_: Paths) -> Row:
         f"{size_text(hardware.total_memory_bytes)} memory free"
     )
     if hardware.free_memory_bytes < 2_500_000_000:
-        return Row(name="Machine", state="note", found=found, fix="Close programs, or use 0.5B.")
+        return Row(name="Machine", state="note", found=found, fix=_SMALLER)
     return Row(name="Machine", state="ok", found=found)
+
+
+_SMALLER = "Close other programs, or fetch a smaller model: drydock models pull qwen2.5-coder-0.5b"
+
+
+def _check_network(paths: Paths) -> Row:
+    from app.engine.offline import HINT, VARIABLE, is_offline
+
+    try:
+        settings = load_settings(paths.settings)
+    except AppError:  # said in its own row
+        settings = Settings()
+    if is_offline(settings):
+        fix = HINT if settings.network.offline else f"Take {VARIABLE} out of the environment."
+        return Row(name="Network", state="note", found="offline: nothing is connected to", fix=fix)
+    proxy = settings.network.proxy
+    return Row(name="Network", state="ok", found=f"online, through {proxy}" if proxy else "online")
 
 
 def _check_models(paths: Paths) -> Row:
     from models.catalog import load_catalog
+    from models.imports import with_imported
     from models.library import list_models
 
-    catalog = load_catalog()
+    catalog = with_imported(load_catalog(), paths.models)
     here = [model.entry.id for model in list_models(paths.models, catalog)]
     if not here:
         fix = f"drydock models pull {catalog.default.id} ({catalog.default.size_label})"
@@ -189,6 +207,7 @@ CHECKS: tuple[Callable[[Paths], Row], ...] = (
     _check_settings,
     _check_store,
     _check_memory,
+    _check_network,
     _check_models,
     _check_llama,
     _check_sandbox,
