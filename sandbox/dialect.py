@@ -18,6 +18,7 @@ from sandbox.dialect_context import Rewriting
 from sandbox.dialect_contexts import bridge_contexts
 from sandbox.dialect_decorators import bridge_decorators
 from sandbox.dialect_exceptions import bridge_exceptions
+from sandbox.dialect_functions import bridge_functions
 from sandbox.dialect_generators import bridge_generators
 from sandbox.dialect_imports import bridge_imports
 from sandbox.dialect_listings import bridge_listings
@@ -57,6 +58,7 @@ def bridge(text: str, tree: ast.Module, tools: ToolSet) -> Bridged:
     bridge_decorators(rewriting)
     bridge_statements(rewriting)
     bridge_containers(rewriting)
+    bridge_functions(rewriting)
     bridge_suffixes(rewriting)
     bridge_zones(rewriting)
     bridge_times(rewriting)

@@ -59,10 +59,11 @@ def _bridge_value(rewriting: Rewriting, node: ast.Name | ast.Attribute) -> bool:
 
 
 def _bridge_attribute(rewriting: Rewriting, node: ast.Attribute) -> None:
-    if rewriting.dotted(node) == "os.environ" and sets_environment(rewriting):
+    dotted = rewriting.dotted(node) or ""
+    if dotted == "os.environ" and sets_environment(rewriting):
         rewriting.replace(rewriting.start(node), rewriting.end(node), "__dd_environ()")
         return
-    replacement = REPLACED_ATTRIBUTES.get(rewriting.dotted(node) or "")
+    replacement = REPLACED_ATTRIBUTES.get(dotted)
     if replacement is not None:
         rewriting.replace(rewriting.start(node), rewriting.end(node), replacement)
     elif node.attr in _FUNCTIONS and node.attr not in rewriting.methods:

@@ -128,7 +128,7 @@ def bridge_calls(rewriting: Rewriting) -> None:
     """Rewrite every call, outer ones first."""
     paths = _mentions_paths(rewriting)
     files = Files(rewriting)
-    for node in _in_order(rewriting.tree):
+    for node in _in_order(rewriting):
         if isinstance(node, ast.Call) and (rewriting.dotted(node.func) or "").startswith("ui."):
             pass  # a tool: see `dialect_tools.py`
         elif isinstance(node, ast.Call):
@@ -376,12 +376,12 @@ def _mentions_paths(rewriting: Rewriting) -> bool:
     )
 
 
-def _in_order(node: ast.AST) -> list[ast.AST]:
+def _in_order(rewriting: Rewriting) -> list[ast.AST]:
     """All nodes, every node before its children."""
     nodes: list[ast.AST] = []
-    stack = [node]
+    stack: list[ast.AST] = [rewriting.tree]
     while stack:
         current = stack.pop()
         nodes.append(current)
-        stack.extend(reversed(list(ast.iter_child_nodes(current))))
+        stack.extend(reversed(rewriting.children[current]))
     return nodes

@@ -33,12 +33,19 @@ class Rewriting:
         """Class and name of values that a class shares with those derived from it."""
         self.enums = False
         self.contexts: set[ast.FunctionDef] = set()
+        self.moved: set[int] = set()
+        """Lines that stand four columns further to the right in the bridged program."""
         self.ordered = False
         """Whether a class says how its objects are compared."""
-        self.nodes = list(ast.walk(tree))
-        self.parents = {
-            child: parent for parent in self.nodes for child in ast.iter_child_nodes(parent)
-        }
+        self.nodes: list[ast.AST] = [tree]
+        self.children: dict[ast.AST, list[ast.AST]] = {}
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in self.nodes:  # grows while it is walked, as `ast.walk` does
+            below = list(ast.iter_child_nodes(node))
+            self.children[node] = below
+            self.nodes.extend(below)
+            for child in below:
+                self.parents[child] = node
         self.imports = _imports(self.nodes)
         self.bound = _bound_names(self.nodes) - self.imports.keys()
         self.loads = {

@@ -1,13 +1,15 @@
 """Functions with `@contextmanager`: what follows the `yield` becomes a function of its own.
 
-Two shapes, each the same program: statements, one `yield`, statements; and statements, ``try:``
-with one `yield` and ``finally:``. Condition: the function is called where a ``with`` enters it at
-once. Anything else is refused. Pure; any thread.
+Three shapes, each the same program: statements, one `yield`, statements; statements, ``try:`` with
+one `yield` and ``finally:``; and the same with ``except`` or ``else``, where the `yield` is the
+first of the ``try`` and nothing follows. Condition: the function is called where a ``with`` enters
+it at once. Anything else is refused. Pure; any thread.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from sandbox.dialect_context import Rewriting, scope_nodes
 
@@ -88,6 +90,8 @@ def _bridge_context(rewriting: Rewriting, node: ast.FunctionDef) -> None:
         _bridge_plain(rewriting, node, statement, value, indent.decode())
     elif isinstance(block, ast.Try) and rewriting.parents[block] is node and _is_simple(block):
         _bridge_finally(rewriting, node, block, statement, value, indent.decode())
+    elif isinstance(block, ast.Try) and rewriting.parents[block] is node:
+        _bridge_handled(rewriting, node, block, statement, value)
     else:
         raise rewriting.refuse(node, f"the context manager {node.name}() is not simple", _HINT)
 
@@ -96,7 +100,7 @@ def _is_simple(block: ast.Try) -> bool:
     return not block.handlers and not block.orelse and bool(block.finalbody)
 
 
-def _shared(body: list[ast.stmt], node: ast.FunctionDef) -> str:
+def _shared(body: Sequence[ast.AST], node: ast.FunctionDef) -> str:
     """Names of the function that the part after the `yield` binds again."""
     late = {n.id for s in body for n in ast.walk(s) if _is_store(n) and isinstance(n, ast.Name)}
     inside = {id(n) for s in body for n in ast.walk(s)}
@@ -126,10 +130,41 @@ def _bridge_plain(
     rewriting.closing(rewriting.end(node.body[-1]), end)
 
 
+def _bridge_handled(
+    rewriting: Rewriting, node: ast.FunctionDef, block: ast.Try, statement: ast.Expr, value: str
+) -> None:
+    """What the ``with`` raised is raised again where the `yield` was, inside the same ``try``."""
+    assert statement.end_lineno is not None
+    assert block.end_lineno is not None
+    apart = all(s.lineno > statement.end_lineno for s in (*block.body[1:], *block.handlers))
+    if block.body[0] is not statement or node.body[-1] is not block or not apart:
+        raise rewriting.refuse(node, f"the context manager {node.name}() is not simple", _HINT)
+    outer = rewriting.text[rewriting.line_start(block) : rewriting.start(block)].decode()
+    inner = rewriting.text[rewriting.line_start(statement) : rewriting.start(statement)].decode()
+    if outer.strip() or inner.strip():
+        raise rewriting.refuse(node, f"the context manager {node.name}() is not simple", _HINT)
+    late: list[ast.AST] = [*block.body[1:], *block.handlers, *block.orelse, *block.finalbody]
+    shared = _shared(late, node)
+    bound = f"{outer}    nonlocal {shared}\n" if shared else ""
+    head = (
+        f"__dd_value = {value}\n{outer}def __dd_leave(__dd_well, __dd_error):\n{bound}"
+        f"{outer}    try:\n{inner}    if not __dd_well: raise __dd_error"
+    )
+    rewriting.replace(rewriting.start(block), rewriting.end(statement), head)
+    _indent_lines(rewriting, late, statement.end_lineno + 1, block.end_lineno)
+    end = f"\n{outer}return __dd_Handled(__dd_value, __dd_leave)"
+    rewriting.closing(rewriting.end(block), end)
+
+
 def _indent(rewriting: Rewriting, body: list[ast.stmt]) -> None:
+    """Move the lines of statements to the right."""
+    if body:
+        assert body[-1].end_lineno is not None
+        _indent_lines(rewriting, body, body[0].lineno, body[-1].end_lineno)
+
+
+def _indent_lines(rewriting: Rewriting, body: Sequence[ast.AST], first: int, last: int) -> None:
     """Move whole lines to the right; lines inside a string are part of it."""
-    if not body:
-        return
     inside = {
         line
         for statement in body
@@ -137,11 +172,11 @@ def _indent(rewriting: Rewriting, body: list[ast.stmt]) -> None:
         if isinstance(n, ast.Constant | ast.JoinedStr) and n.end_lineno is not None
         for line in range(n.lineno + 1, n.end_lineno + 1)
     }
-    assert body[-1].end_lineno is not None
-    for line in range(body[0].lineno, body[-1].end_lineno + 1):
+    for line in range(first, last + 1):
         offset = rewriting.line_offset(line)
         if line not in inside and rewriting.text[offset : offset + 1].strip(b"\n"):
             rewriting.replace(offset, offset, "    ")
+            rewriting.moved.add(line)
 
 
 def _bridge_finally(

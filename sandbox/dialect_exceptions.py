@@ -81,6 +81,8 @@ def _bridge_handler(rewriting: Rewriting, node: ast.ExceptHandler) -> None:
     first = node.body[0]
     start = rewriting.start(first)
     indent = rewriting.text[rewriting.text.rfind(b"\n", 0, start) + 1 : start].decode()
+    if first.lineno in rewriting.moved:
+        indent += "    "
     separator = f"\n{indent}" if not indent.strip() else "; "
     rewriting.opening(start, f"{node.name} = __dd_caught({node.name}){separator}")
 

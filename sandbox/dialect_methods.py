@@ -29,7 +29,7 @@ def bridge_methods(rewriting: Rewriting) -> None:
             for node in rewriting.nodes
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
         ),
-        *_field_names(rewriting.tree),
+        *_field_names(rewriting.nodes),
     }
     for node in rewriting.nodes:
         match node:
@@ -43,10 +43,10 @@ def bridge_methods(rewriting: Rewriting) -> None:
                 pass
 
 
-def _field_names(tree: ast.Module) -> set[str]:
+def _field_names(nodes: list[ast.AST]) -> set[str]:
     """Names in class bodies, and in texts such as the fields of a named tuple."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ClassDef):
             names |= {
                 item.target.id

@@ -46,21 +46,21 @@ def _suffix_names(rewriting: Rewriting) -> frozenset[str]:
     """Names that stand for a suffix and for nothing else."""
     suffixes: set[str] = set()
     others: set[str] = set()
-    for name, value in _bindings(rewriting.tree):
+    for name, value in _bindings(rewriting.nodes):
         (suffixes if value is not None and _is_suffix(value, frozenset()) else others).add(name)
     return frozenset(suffixes - others)
 
 
-def _bindings(tree: ast.Module) -> Iterator[tuple[str, ast.expr | None]]:
+def _bindings(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.expr | None]]:
     """Every binding of a name, with its value where it is a plain assignment."""
     plain: set[ast.Name] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Name):
                 plain.add(target)
                 yield target.id, node.value
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node not in plain:
             yield node.id, None
         elif isinstance(node, ast.arg):
@@ -88,7 +88,7 @@ def _is_suffix(node: ast.expr, known: frozenset[str]) -> bool:
 def _members(rewriting: Rewriting, node: ast.expr) -> Iterator[ast.Constant]:
     """The texts of a written collection, or of a name that is bound once, to such a one."""
     if isinstance(node, ast.Name):
-        values = [value for name, value in _bindings(rewriting.tree) if name == node.id]
+        values = [value for name, value in _bindings(rewriting.nodes) if name == node.id]
         if len(values) != 1 or values[0] is None or _used_otherwise(rewriting, node.id):
             return
         node = values[0]

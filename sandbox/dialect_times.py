@@ -23,7 +23,7 @@ _DATE_FUNCTIONS = frozenset(
 
 def bridge_times(rewriting: Rewriting) -> None:
     """Give the datetimes in such comparisons as seconds."""
-    values = _single_values(rewriting.tree)
+    values = _single_values(rewriting.nodes)
     for node in rewriting.nodes:
         if not isinstance(node, ast.Compare):
             continue
@@ -38,11 +38,11 @@ def bridge_times(rewriting: Rewriting) -> None:
                 rewriting.note(date, "compared the time of a file with a date in seconds")
 
 
-def _single_values(tree: ast.Module) -> dict[str, ast.expr]:
+def _single_values(nodes: list[ast.AST]) -> dict[str, ast.expr]:
     """Names that are bound once, by a plain assignment, with their values."""
     bound: dict[str, int] = {}
     values: dict[str, ast.expr] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 values[name] = value

@@ -19,6 +19,7 @@ from sandbox.tools import Tool, ToolSet
 _GATHERS = frozenset({"asyncio.gather", "gather"})
 _TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.shield"})
 _FIELD = re.compile(r"^    (\w+):", re.MULTILINE)
+_OF_DICTS = frozenset(dir(dict))
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -48,7 +49,7 @@ def _fields(rewriting: Rewriting, tools: ToolSet) -> set[str]:
         called = tools.get(name)
         for _, text in called.stub.structures if called is not None else ():
             found |= set(_FIELD.findall(text))
-    return found - set(dir(dict)) - rewriting.methods
+    return found - _OF_DICTS - rewriting.methods
 
 
 def _bridge_field(rewriting: Rewriting, node: ast.Attribute) -> None:

@@ -217,9 +217,13 @@ def __dd_bytes(value, *args):
 
 
 __dd_names = {}
+__dd_wrapped = []
 
 
 def __dd_name(value):
+    for pair in __dd_wrapped:
+        if pair[0] is value:
+            return pair[1]
     text = str(value)
     if text in __dd_names:
         return __dd_names[text]
@@ -433,7 +437,7 @@ def __dd_bit_length(number):
 
 def __dd_wraps(function, *args, **options):
     def wrapped(wrapper):
-        __dd_names[str(wrapper)] = __dd_name(function)
+        __dd_wrapped.append((wrapper, __dd_name(function)))
         return wrapper
     return wrapped
 

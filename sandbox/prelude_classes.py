@@ -313,6 +313,19 @@ def __dd_true(value):
     return value
 
 
+class __dd_Handled:
+    def __init__(self, value, leave):
+        self.value = value
+        self.leave = leave
+
+    def __enter__(self):
+        return self.value
+
+    def __exit__(self, kind, error, trace):
+        self.leave(error is None, error)
+        return True
+
+
 class __dd_Left:
     def __init__(self, value, leave):
         self.value = value

@@ -28,6 +28,29 @@ def __dd_print_to(*args, sep=None, end=None, file=None, flush=False):
     __dd_print(*args, sep=sep, end=end, file=file)
 
 
+__dd_marks = []
+
+
+def __dd_marks_of(value):
+    for pair in __dd_marks:
+        if pair[0] is value:
+            return pair[1]
+    return None
+
+
+def __dd_mark(value, name):
+    found = __dd_marks_of(value)
+    return found[name] if found is not None and name in found else getattr(value, name)
+
+
+def __dd_set_mark(value, name, item):
+    found = __dd_marks_of(value)
+    if found is None:
+        found = {}
+        __dd_marks.append((value, found))
+    found[name] = item
+
+
 __dd_env = []
 
 

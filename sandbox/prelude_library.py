@@ -83,7 +83,7 @@ def __dd_cache(function):
         return known[key]
 
     cached_name = __dd_name(function)
-    __dd_names[str(cached)] = cached_name
+    __dd_wrapped.append((cached, cached_name))
     return cached
 
 
