@@ -14,7 +14,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -58,7 +58,7 @@ class Bound:
         return self.kind == "cgroup2" or len(self.folders) > 1
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[tuple[list[int], list[str]]]:
+    def opened(self) -> Generator[tuple[list[int], list[str]]]:
         """Descriptors to hand to the agent, and its arguments that name them."""
         ends = [os.open(folder, os.O_RDONLY | os.O_DIRECTORY) for folder in self.folders]
         try:
