@@ -14,6 +14,7 @@ import errno
 import hashlib
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -160,7 +161,7 @@ class Tail:
     epoch that may append; every other one starts a tail of its own.
     """
 
-    __slots__ = ("_file", "_memory", "_scratch", "_take", "owner", "size_bytes")
+    __slots__ = ("_file", "_lock", "_memory", "_scratch", "_take", "owner", "size_bytes")
 
     def __init__(self, scratch: str, owner: object, take: Callable[[int], None]) -> None:
         self.owner = owner
@@ -168,27 +169,30 @@ class Tail:
         self._scratch = scratch
         self._memory = bytearray()
         self._file: BinaryIO | None = None
+        self._lock = threading.Lock()  # forks of a stage read what they share
         self.size_bytes = 0
 
     def append(self, data: bytes) -> None:
         """Add `data` at the end; OSError when the scratch disk is full, or too much is staged."""
         self._take(len(data))
-        self._memory += data
-        self.size_bytes += len(data)
-        if len(self._memory) > _TAIL_MEMORY_BYTES:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - lives on
-            self._file.seek(0, os.SEEK_END)
-            self._file.write(self._memory)
-            self._memory.clear()
+        with self._lock:
+            self._memory += data
+            self.size_bytes += len(data)
+            if len(self._memory) > _TAIL_MEMORY_BYTES:
+                if self._file is None:
+                    self._file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - lives on
+                self._file.seek(0, os.SEEK_END)
+                self._file.write(self._memory)
+                self._memory.clear()
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes from `start` up to, not including, `end`."""
-        in_file = self.size_bytes - len(self._memory)
-        data = b""
-        if self._file is not None and start < in_file:
-            self._file.seek(start)
-            data = self._file.read(min(end, in_file) - start)
-        if end > in_file:
-            data += bytes(self._memory[max(0, start - in_file) : end - in_file])
-        return data
+        with self._lock:
+            in_file = self.size_bytes - len(self._memory)
+            data = b""
+            if self._file is not None and start < in_file:
+                self._file.seek(start)
+                data = self._file.read(min(end, in_file) - start)
+            if end > in_file:
+                data += bytes(self._memory[max(0, start - in_file) : end - in_file])
+            return data

@@ -159,7 +159,8 @@ class Calls:
         try:
             answer = self._rooms.planned(call.name, call.args, call.kwargs)
             if answer.place is not None:
-                span = self._places.opened(answer.place, span, position)
+                opens = call.name == "__dd_load"
+                span = self._places.opened(answer.place, span, position, opens=opens)
             effects = _marked(answer.effects, call.plain_name, span)
             if effects:
                 verdict = self._judged(effects, call.plain_name, span)

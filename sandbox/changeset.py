@@ -46,6 +46,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """`size_bytes` of new content: `of` the source or the blob from `at` on, or zeros."""
+
+    of: Literal["source", "blob", "zeros"]
+    at: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One item of the change set.
 
@@ -54,6 +63,7 @@ class Change:
     that moves); `blob`: sha256 of staged new content, or None when there is none; `source`,
     `prefix_bytes`: the new content begins with that many bytes of this file on the disk as it is
     now, and the blob follows (a copy has no blob, an append has both); `source_base`: its state;
+    `pieces`: of a file that was written to in part, all of its content instead, in order;
     `link`: what is created is a symbolic link with this text;
     `modified`: a move that also changes content; `overwrites`: an existing file is replaced at the
     destination, `replaces`: where that one is on the disk now; `with_contents`: a folder is removed
@@ -72,6 +82,7 @@ class Change:
     source: str | None = None
     source_base: Base | None = None
     prefix_bytes: int = 0
+    pieces: tuple[Piece, ...] = ()
     modified: bool = False
     overwrites: bool = False
     replaces: str | None = None
@@ -259,6 +270,7 @@ def change_to_json(change: Change) -> dict[str, Any]:
         data[name] = base_to_json(data[name]) if data[name] is not None else None
     data["depends_on"] = list(change.depends_on)
     data["evidence"] = [asdict(item) for item in change.evidence]
+    data["pieces"] = [asdict(item) for item in change.pieces]
     return data
 
 
@@ -268,6 +280,7 @@ def change_from_json(data: dict[str, Any]) -> Change:
     for name in _BASES:
         if values.get(name) is not None:
             values[name] = Base(**values[name])
+    values["pieces"] = tuple(Piece(**item) for item in values.get("pieces", ()))
     values["depends_on"] = tuple(values.get("depends_on", ()))
     values["evidence"] = tuple(Evidence(**item) for item in values.get("evidence", ()))
     return Change(**values)

@@ -14,9 +14,11 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from sandbox.blobs import CHUNK_BYTES, BlobStore
+from sandbox.changeset import Change, Piece
 from sandbox.commit_plan import Preparation
 from sandbox.disk_names import is_placeholder
 from sandbox.transaction import FileSystem
@@ -30,12 +32,7 @@ def write_content(item: Preparation, blobs: BlobStore, fs: FileSystem) -> None:
         return
     handle = os.open(item.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        if change.source is not None:
-            with open(change.source, "rb") as source:
-                _copy_range(source, handle, change.prefix_bytes, fs)
-        if change.blob is not None:
-            with blobs.open(change.blob) as source:
-                _copy_range(source, handle, os.fstat(source.fileno()).st_size, fs)
+        _fill(handle, change, blobs, fs)
         if change.size_after not in (None, os.fstat(handle).st_size):
             raise OSError(errno.EIO, "The staged content is damaged", change.final_path)
         fs.fsync(handle)
@@ -50,19 +47,46 @@ def write_content(item: Preparation, blobs: BlobStore, fs: FileSystem) -> None:
         fs.utime(item.path, change.mtime_ns)
 
 
-def _copy_range(source: BinaryIO, handle: int, size_bytes: int, fs: FileSystem) -> None:
-    """Append the first `size_bytes` of `source`; holes stay holes, blocks are shared if they can.
+def _fill(handle: int, change: Change, blobs: BlobStore, fs: FileSystem) -> None:
+    """Write all of a change's new content, piece after piece."""
+    with contextlib.ExitStack() as stack:
+        streams: dict[str, BinaryIO] = {}
+        if change.source is not None:
+            streams["source"] = stack.enter_context(open(change.source, "rb"))
+        if change.blob is not None:
+            streams["blob"] = stack.enter_context(blobs.open(change.blob))
+        for piece in change.pieces or _pieces_of(change, streams):
+            stream = streams.get(piece.of)
+            if stream is not None:
+                _copy_range(stream, handle, piece.at, piece.size_bytes, fs)
+            else:
+                end = os.lseek(handle, piece.size_bytes, os.SEEK_CUR)
+                os.ftruncate(handle, end)
+
+
+def _pieces_of(change: Change, streams: dict[str, BinaryIO]) -> Iterator[Piece]:
+    """The pieces of content that goes on from a file's beginning."""
+    if "source" in streams:
+        yield Piece(of="source", at=0, size_bytes=change.prefix_bytes)
+    if "blob" in streams:
+        size_bytes = os.fstat(streams["blob"].fileno()).st_size
+        yield Piece(of="blob", at=0, size_bytes=size_bytes)
+
+
+def _copy_range(source: BinaryIO, handle: int, first: int, size_bytes: int, fs: FileSystem) -> None:
+    """Append `size_bytes` of `source` from `first` on; holes stay, blocks are shared if they can.
 
     OSError when the source is shorter.
     """
     start = os.lseek(handle, 0, os.SEEK_CUR)
-    if os.fstat(source.fileno()).st_size < size_bytes:
+    last = first + size_bytes
+    if os.fstat(source.fileno()).st_size < last:
         raise OSError(errno.EIO, "The file became shorter while it was read", source.name)
-    at = 0
-    while at < size_bytes:
-        at, end = _next_data(source.fileno(), at, size_bytes)
+    at = first
+    while at < last:
+        at, end = _next_data(source.fileno(), at, last)
         if at < end:
-            os.lseek(handle, start + at, os.SEEK_SET)
+            os.lseek(handle, start + at - first, os.SEEK_SET)
             _copy_data(source, handle, at, end, fs)
         at = end
     if size_bytes and os.fstat(handle).st_size < start + size_bytes:
@@ -123,7 +147,7 @@ def copy_entry(origin: str, target: str, skip: frozenset[str], fs: FileSystem) -
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(origin, "rb") as source:
-                _copy_range(source, handle, st.st_size, fs)
+                _copy_range(source, handle, 0, st.st_size, fs)
             fs.fsync(handle)
         finally:
             os.close(handle)

@@ -13,6 +13,7 @@ import uuid
 REPLACED_FUNCTIONS: dict[str, str] = {
     "os.chmod": "__dd_chmod",
     "os.utime": "__dd_utime",
+    "os.truncate": "__dd_truncate",
     "os.removedirs": "__dd_removedirs",
     "os.renames": "__dd_renames",
     "os.access": "__dd_access",

@@ -123,6 +123,8 @@ def content_after(
         return content_before(change, limit_bytes=limit_bytes) if change.kind == "move" else None
     if change.link is not None:
         return os.fsencode(change.link)[:limit_bytes]
+    if change.pieces:
+        return _pieced(change, blobs, limit_bytes)
     data = b""
     if change.source is not None:
         with Path(change.source).open("rb") as stream:
@@ -130,6 +132,27 @@ def content_after(
     if change.blob is not None and len(data) < limit_bytes:
         with blobs.open(change.blob) as stream:
             data += stream.read(limit_bytes - len(data))
+    return data
+
+
+def _pieced(change: Change, blobs: BlobStore, limit_bytes: int) -> bytes:
+    """The first bytes of a file that was written to in part."""
+    data = b""
+    for piece in change.pieces:
+        wanted = min(piece.size_bytes, limit_bytes - len(data))
+        if wanted <= 0:
+            break
+        if piece.of == "zeros":
+            data += bytes(wanted)
+            continue
+        is_source = piece.of == "source"
+        with (
+            Path(change.source or "").open("rb")
+            if is_source
+            else blobs.open(change.blob or "") as stream
+        ):
+            stream.seek(piece.at)
+            data += stream.read(wanted)
     return data
 
 

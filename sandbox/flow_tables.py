@@ -18,7 +18,8 @@ PURE_FUNCTIONS: frozenset[str] = _names("""
     open input callable
     __dd_open __dd_bytes __dd_home __dd_str __dd_text __dd_show __dd_now __dd_today __dd_utcnow
     __dd_fromtimestamp __dd_relative_to __dd_is_relative_to __dd_expanduser __dd_touch __dd_chmod
-    __dd_utime __dd_access __dd_lstat __dd_samefile __dd_lexists __dd_removedirs __dd_renames
+    __dd_utime __dd_truncate __dd_access __dd_lstat __dd_samefile __dd_lexists __dd_removedirs
+    __dd_renames
     __dd_read_text __dd_write_text __dd_translate __dd_maketrans __dd_file_digest __dd_write_out
     __dd_urlparse __dd_urlsplit __dd_ascii __dd_json_dumps __dd_at __dd_exit __dd_errno
     __dd_strerror __dd_filename __dd_name
@@ -80,6 +81,7 @@ WRITE_METHODS: frozenset[str] = _names(
 
 PATH_FIRST: frozenset[str] = _names("""
     open __dd_open __dd_write_text __dd_touch __dd_chmod __dd_utime os.mkdir os.makedirs
+    os.truncate __dd_truncate
     __dd_open_update
     """)
 """Functions whose first argument alone says where they act; the rest says what."""

@@ -21,6 +21,7 @@ from sandbox.effects import Effect
 from sandbox.host_answer import Answer
 from sandbox.host_files import HostFiles, HostPaths, stat_result
 from sandbox.host_streams import HostStreams
+from sandbox.host_updates import HostUpdates
 from sandbox.names import shown
 from sandbox.textcodec import TextOptions, decode, encode
 
@@ -31,8 +32,11 @@ _WHOLE_BYTES = 1024 * 1024
 class HostFunctions:
     """The bridge's host functions, by name. `exit_code`: what the program gave to `sys.exit`."""
 
-    def __init__(self, paths: HostPaths, files: HostFiles, streams: HostStreams) -> None:
+    def __init__(
+        self, paths: HostPaths, files: HostFiles, streams: HostStreams, updates: HostUpdates
+    ) -> None:
         self._paths = paths
+        self._updates = updates
         self._files = files
         self._streams = streams
         self._stage = paths.stage
@@ -50,6 +54,7 @@ class HostFunctions:
             "__dd_touch": self._touch,
             "__dd_chmod": self._chmod,
             "__dd_utime": self._utime,
+            "__dd_truncate": self._truncate,
             "__dd_removedirs": self._removedirs,
             "__dd_renames": self._renames,
             "__dd_access": self._access,
@@ -151,9 +156,12 @@ class HostFunctions:
         text = _options(options)
         empty: str | bytes = b"" if "b" in mode else ""
         if kind == "r" or (kind == "a" and self._stage.exists(path)):
-            effect, read = self._paths.read(path)
-            do = read if "b" in mode else lambda: decode(read(), text)
-            return Answer(effects=(effect,), do=do)
+            size_bytes = self._stage.stat(path).size_bytes
+            effect, read = self._paths.read(path, size_bytes)
+            do: Callable[[], object] = read if "b" in mode else lambda: decode(read(), text)
+            if size_bytes > _WHOLE_BYTES:
+                do = lambda: (self._updates.open(path, mode, text),)  # noqa: E731
+            return Answer(effects=(effect,), do=do, place=path)
         opened = self._paths.open_file(path, kind, text)
 
         def create() -> str | bytes:
@@ -219,6 +227,12 @@ class HostFunctions:
         else:
             mtime_ns = self._paths.clock()
         return self._changed(text, lambda: self._stage.utime(text, mtime_ns))
+
+    def _truncate(self, path: object, length: int) -> Answer:
+        text = self._paths.path(path)
+        if self._stage.stat(text).is_dir:
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), text)
+        return self._changed(text, lambda: self._stage.truncate(text, length))
 
     def _changed(self, path: str, do: Callable[[], None]) -> Answer:
         """A change of a file's or folder's metadata; raises when there is none."""

@@ -18,6 +18,7 @@ from sandbox.host_modules import HELPER_FUNCTIONS, PURE_FUNCTIONS
 from sandbox.host_shutil import HostShutil
 from sandbox.host_streams import HostStreams
 from sandbox.host_temporary import HostTemporary
+from sandbox.host_updates import HostUpdates
 from sandbox.tool_calls import ToolCalls
 from sandbox.tool_run import ToolRun
 
@@ -43,7 +44,8 @@ class HostRooms:
 
     def __init__(self, paths: HostPaths, tool_run: ToolRun) -> None:
         files, self._streams = HostFiles(paths), HostStreams(paths)
-        self.functions = HostFunctions(paths, files, self._streams)
+        self._updates = HostUpdates(paths)
+        self.functions = HostFunctions(paths, files, self._streams, self._updates)
         self._archives, self._formats = HostArchives(paths), HostFormats(paths)
         self.temporary = HostTemporary(paths)
         self.tools = ToolCalls(tool_run, paths.limits)
@@ -51,6 +53,7 @@ class HostRooms:
             files,
             self.functions,
             self._streams,
+            self._updates,
             HostShutil(paths),
             self._archives,
             self._formats,
@@ -74,6 +77,7 @@ class HostRooms:
         """Close what the program left open."""
         self.tools.close()
         self._streams.close()
+        self._updates.close()
         self._archives.close()
         self._formats.close()
 

@@ -47,8 +47,13 @@ class Places:
             return self._program.original_span(start, end)
         return self._program.earlier_span(file, start, end)
 
-    def opened(self, path: str, span: Span | None, position: SourceRange) -> Span | None:
-        """The call that opened a file stands for what is written to it later."""
-        if position.filename not in self._helpers:
+    def opened(
+        self, path: str, span: Span | None, position: SourceRange, *, opens: bool
+    ) -> Span | None:
+        """The call that opened a file stands for what is written to it later.
+
+        `opens`: it is one, although a helper makes it for the program.
+        """
+        if opens or position.filename not in self._helpers:
             self._opened[path] = span
         return self._opened.get(path, span)

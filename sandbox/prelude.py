@@ -10,6 +10,7 @@ from sandbox.prelude_classes import CLASSES_PRELUDE
 from sandbox.prelude_enums import ENUMS_PRELUDE
 from sandbox.prelude_files import FILES_PRELUDE
 from sandbox.prelude_modules import MODULES_PRELUDE, PRELUDE_MODULES
+from sandbox.prelude_updates import UPDATES_PRELUDE
 from sandbox.prelude_values import VALUES_PRELUDE
 
 __all__ = ["PRELUDE", "PRELUDE_MODULES"]
@@ -488,5 +489,11 @@ def __dd_pattern_sub(pattern, repl, string, count=0):
 """
 
 PRELUDE = (
-    _PRELUDE + VALUES_PRELUDE + CLASSES_PRELUDE + ENUMS_PRELUDE + FILES_PRELUDE + MODULES_PRELUDE
+    _PRELUDE
+    + VALUES_PRELUDE
+    + CLASSES_PRELUDE
+    + ENUMS_PRELUDE
+    + FILES_PRELUDE
+    + UPDATES_PRELUDE
+    + MODULES_PRELUDE
 )

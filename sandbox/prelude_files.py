@@ -22,8 +22,9 @@ def __dd_open_update(
 ):
     options = [encoding, errors, newline]
     content = __dd_load(file, mode, options)
-    opened = __dd_Text(content, str(file), mode, options)
-    return opened
+    if isinstance(content, tuple):
+        return __dd_Update(str(file), mode, content[0])
+    return __dd_Text(content, str(file), mode, options)
 
 
 class __dd_Reader:
@@ -304,7 +305,7 @@ class __dd_Counted:
 
 
 def __dd_cursor(items):
-    if isinstance(items, (__dd_Reader, __dd_Counted)):
+    if isinstance(items, (__dd_Reader, __dd_Counted, __dd_Update)):
         return items
     if isinstance(items, __dd_Table) and items.stream is not None:
         return items
@@ -434,6 +435,8 @@ def __dd_csv_dict_reader(source, fieldnames=None, **options):
 
 
 def __dd_loaded(opened, at=None):
+    if isinstance(opened, __dd_Update):
+        return opened.load()
     if isinstance(opened, (__dd_Reader, __dd_Table)):
         if opened.stream is not None:
             opened.load()

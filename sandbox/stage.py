@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO, Literal
 
-from sandbox.blobs import CHUNK_BYTES, BlobStore
+from sandbox import contents
+from sandbox.blobs import BlobStore
 from sandbox.changeset import ChangeSet, Evidence
+from sandbox.contents import Blob, Content, DiskContent, Patchwork
 from sandbox.disk_names import is_cloud_stub, is_placeholder
 from sandbox.stage_changes import collect_changes
 from sandbox.stage_paths import Boundary, FolderGrant
@@ -39,18 +41,12 @@ from sandbox.stage_tree import (
     witness,
 )
 from sandbox.tree import (
-    Blob,
-    Chain,
-    Content,
-    DiskContent,
     DiskEntry,
     Entry,
     FileNode,
     FolderNode,
     LinkNode,
     base_of,
-    digest_of,
-    open_content,
 )
 
 __all__ = ["FolderGrant", "Stage", "StageEntry", "StageStat"]
@@ -189,11 +185,11 @@ class Stage:
 
     def open_reader(self, path: AnyPath) -> BinaryIO:
         """A read-only, seekable stream over a file's content as staged."""
-        return open_content(self._content(path), self._blobs)
+        return contents.open_content(self._content(path), self._blobs)
 
     def sha256(self, path: AnyPath) -> str:
         """The hex digest of a file's content."""
-        return digest_of(self._content(path), self._blobs)
+        return contents.digest_of(self._content(path), self._blobs)
 
     def changes(self) -> ChangeSet:
         """The stage against the disk; appended tails are put into the blob store."""
@@ -210,18 +206,21 @@ class Stage:
 
     def append_bytes(self, path: AnyPath, data: bytes) -> int:
         """Add to a file, or create it; what is there already is not copied."""
-        place = self._writable_file(path)
-        if not isinstance(place.entry, FileNode) or place.entry.epoch is not self._tree.epoch:
-            place = self._owned_file(place)
-        node = place.entry
-        if not isinstance(node, FileNode):
-            raise failure(errno.EISDIR, place.path)
-        chain = self._growing(node)
-        chain.tail.append(data)
-        node.content = Chain(chain.base, chain.tail, chain.tail_bytes + len(data))
-        node.mtime_ns = self._tree.clock()
-        witness(node, self.evidence)
-        return len(data)
+        return self._in_part(
+            path, lambda content: contents.written(content, content.size_bytes, data)
+        )
+
+    def write_at(self, path: AnyPath, offset: int, data: bytes) -> int:
+        """Replace bytes of a file from `offset` on; the rest is not copied. A gap is zeros."""
+        self._existing(path)
+        return self._in_part(path, lambda old: contents.written(old, offset, data))
+
+    def truncate(self, path: AnyPath, size_bytes: int) -> None:
+        """Cut a file, or make it longer with zeros that take no room."""
+        if size_bytes < 0:
+            raise failure(errno.EINVAL, self._boundary.absolute(path))
+        self._existing(path)
+        self._in_part(path, lambda old: contents.resized(old, size_bytes))
 
     def create(self, path: AnyPath) -> None:
         """An empty file, replacing the content of one that is there (open mode 'w')."""
@@ -241,9 +240,6 @@ class Stage:
         place = self._writable_file(target)
         if place.path == self._tree.locate(source).path:
             raise OSError(errno.EINVAL, "source and target are the same file", place.path)
-        if isinstance(content, Chain):
-            with open_content(content, self._blobs) as stream:
-                content = Blob(*self._blobs.put_stream(stream))
         node = self._set_content(place, content)
         if metadata:
             node.permissions = stat.S_IMODE(mode_of(origin))
@@ -415,19 +411,21 @@ class Stage:
             return Place(place.path, self._set_content(place, empty))
         return Place(place.path, self._tree.own(place))
 
-    def _growing(self, node: FileNode) -> Chain:
-        """The node's content as a chain whose tail may grow: no other layer appends to it."""
-        content = node.content
-        if not isinstance(content, Chain):
-            base = content if content.size_bytes else None
-            return Chain(base, self._blobs.tail(self._tree.epoch), 0)
-        if content.tail.owner is self._tree.epoch:
-            return content
-        tail = self._blobs.tail(self._tree.epoch)
-        for start in range(0, content.tail_bytes, CHUNK_BYTES):
-            end = min(start + CHUNK_BYTES, content.tail_bytes)
-            tail.append(content.tail.read(start, end))
-        return Chain(content.base, tail, content.tail_bytes)
+    def _in_part(self, path: AnyPath, change: Callable[[Patchwork], Patchwork]) -> int:
+        """Change parts of a file's content; the number of bytes by which what is written grew."""
+        place = self._writable_file(path)
+        if not isinstance(place.entry, FileNode) or place.entry.epoch is not self._tree.epoch:
+            place = self._owned_file(place)
+        node = place.entry
+        if not isinstance(node, FileNode):
+            raise failure(errno.EISDIR, place.path)
+        content = contents.patchwork(node.content, self._blobs, self._tree.epoch)
+        before = content.tail.size_bytes
+        changed = change(content)
+        node.content = contents.plain(changed)
+        node.mtime_ns = self._tree.clock()
+        witness(node, self.evidence)
+        return changed.tail.size_bytes - before
 
     def _owned_metadata(self, path: AnyPath) -> FileNode | FolderNode:
         place = self._tree.locate(path)

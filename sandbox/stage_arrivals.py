@@ -9,9 +9,10 @@ from __future__ import annotations
 import errno
 from typing import BinaryIO
 
+from sandbox.contents import Blob
 from sandbox.stage import Stage
 from sandbox.stage_tree import failure, witness
-from sandbox.tree import Blob, LinkNode
+from sandbox.tree import LinkNode
 
 
 def make_link(stage: Stage, path: str, text: str) -> None:

@@ -14,16 +14,21 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sandbox.blobs import CHUNK_BYTES, BlobStore
-from sandbox.changeset import Base, Change, ChangeSet, Evidence, in_order
+from sandbox.blobs import CHUNK_BYTES, BlobStore, Tail
+from sandbox.changeset import Base, Change, ChangeSet, Evidence, Piece, in_order
 from sandbox.commit_faults import explained
+from sandbox.contents import (
+    Blob,
+    Content,
+    DiskContent,
+    Extent,
+    Patchwork,
+    open_content,
+    open_tails,
+)
 from sandbox.disk_names import is_respelled, listed_path
 from sandbox.stage_tree import StageTree, disk_entry
 from sandbox.tree import (
-    Blob,
-    Chain,
-    Content,
-    DiskContent,
     DiskEntry,
     FileNode,
     FolderNode,
@@ -31,7 +36,6 @@ from sandbox.tree import (
     Node,
     Whiteout,
     base_of,
-    open_content,
 )
 
 _COMPARE_BYTES = 64 * 1024 * 1024  # a rewritten file up to this size is compared with the disk's
@@ -62,22 +66,49 @@ class Recipe:
     source_base: Base | None = None
     prefix_bytes: int = 0
     blob: str | None = None
+    pieces: tuple[Piece, ...] = ()
 
 
 def recipe_of(content: Content, blobs: BlobStore) -> Recipe:
-    """`content` as a recipe; a tail goes into the blob store."""
+    """`content` as a recipe; what was added goes into the blob store, zeros and the rest not."""
     match content:
         case DiskContent(path=path, base=base):
             return Recipe(path, base, base.size_bytes)
         case Blob(sha256=sha256):
             return Recipe(blob=sha256)
-        case Chain(base=DiskContent(path=path, base=base), tail=tail, tail_bytes=tail_bytes):
-            with open_content(Chain(None, tail, tail_bytes), blobs) as stream:
-                blob = blobs.put_stream(stream, is_staged=True)[0]
-                return Recipe(path, base, base.size_bytes, blob)
-        case Chain():
-            with open_content(content, blobs) as stream:
-                return Recipe(blob=blobs.put_stream(stream, is_staged=True)[0])
+        case Patchwork(extents=extents):
+            return _recipe_of_parts(extents, blobs)
+
+
+def _recipe_of_parts(extents: tuple[Extent, ...], blobs: BlobStore) -> Recipe:
+    added = [one for one in extents if not isinstance(one.source, DiskContent | None)]
+    blob: str | None = None
+    if added or not extents:
+        with open_tails(added, blobs) as stream:
+            blob = blobs.put_stream(stream, is_staged=True)[0]
+    on_disk = next((one.source for one in extents if isinstance(one.source, DiskContent)), None)
+    path, base = (on_disk.path, on_disk.base) if on_disk else (None, None)
+    first = extents[0] if extents else None
+    starts_as_it_was = first and isinstance(first.source, DiskContent) and first.at == 0
+    prefix = first.size_bytes if first and starts_as_it_was else 0
+    rest = extents[1:] if prefix else extents
+    if len(rest) == sum(isinstance(one.source, Tail | Blob) for one in rest):
+        return Recipe(path, base, prefix, blob)
+    return Recipe(path, base, prefix, blob, _pieces(extents))
+
+
+def _pieces(extents: tuple[Extent, ...]) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
+    in_blob = 0
+    for source, at, size_bytes in extents:
+        if source is None:
+            pieces.append(Piece(of="zeros", at=0, size_bytes=size_bytes))
+        elif isinstance(source, DiskContent):
+            pieces.append(Piece(of="source", at=at, size_bytes=size_bytes))
+        else:
+            pieces.append(Piece(of="blob", at=in_blob, size_bytes=size_bytes))
+            in_blob += size_bytes
+    return tuple(pieces)
 
 
 class _Collector:
@@ -218,6 +249,7 @@ class _Collector:
                 source=recipe.source,
                 source_base=recipe.source_base,
                 prefix_bytes=recipe.prefix_bytes,
+                pieces=recipe.pieces,
                 mode=node.permissions,
                 mtime_ns=node.mtime_ns,
                 depends_on=tuple(needs),
@@ -289,6 +321,7 @@ class _Collector:
                 source=recipe.source,
                 source_base=recipe.source_base,
                 prefix_bytes=recipe.prefix_bytes,
+                pieces=recipe.pieces,
                 mtime_ns=node.mtime_ns,
             )
         return replace(change, mtime_ns=node.mtime_ns if self._time_was_set(node) else None)
@@ -316,6 +349,7 @@ class _Collector:
                 source=recipe.source,
                 source_base=recipe.source_base,
                 prefix_bytes=recipe.prefix_bytes,
+                pieces=recipe.pieces,
                 mode=permissions,
                 mtime_ns=node.mtime_ns,
                 base=base,
@@ -378,8 +412,6 @@ class _Collector:
             return True
         if content.size_bytes != base.size_bytes or base.size_bytes > _COMPARE_BYTES:
             return True
-        if isinstance(content, Chain) and content.tail_bytes == 0:
-            return False
         return self._digest(DiskContent(node.origin or "", base)) != self._digest(content)
 
     def _time_was_set(self, node: FileNode) -> bool:

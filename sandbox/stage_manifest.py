@@ -14,21 +14,16 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from sandbox.blobs import BlobStore
+from sandbox.contents import Blob, Content, DiskContent, Patchwork, digest_of_added, open_content
 from sandbox.disk_names import is_placeholder
 from sandbox.stage import Stage
 from sandbox.stage_tree import StageTree, mode_of
 from sandbox.tree import (
-    Blob,
-    Chain,
-    Content,
-    DiskContent,
     DiskEntry,
     Entry,
     FileNode,
     FolderNode,
     LinkNode,
-    digest_of,
-    open_content,
 )
 
 Key = tuple[object, ...]
@@ -137,5 +132,11 @@ def _key(content: Content, blobs: BlobStore) -> Key:
             return (base.device, base.inode, base.size_bytes, base.mtime_ns)
         case Blob(sha256=sha256):
             return (sha256,)
-        case Chain():
-            return (digest_of(content, blobs),)
+        case Patchwork(extents=extents):  # read is only what was added, never what it lies over
+            layout = tuple(
+                (_key(one.source, blobs) if isinstance(one.source, DiskContent) else (), *one[1:])
+                if one.source is None or isinstance(one.source, DiskContent)
+                else one.size_bytes
+                for one in extents
+            )
+            return ("parts", layout, digest_of_added(extents, blobs))

@@ -20,10 +20,10 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 
 from sandbox.changeset import Base, Evidence
+from sandbox.contents import DiskContent
 from sandbox.disk_names import ListedNames, NameRules, rules_of
 from sandbox.stage_paths import Boundary, is_within, relative_parts
 from sandbox.tree import (
-    DiskContent,
     DiskEntry,
     Entry,
     FileNode,

@@ -1,4 +1,4 @@
-"""The nodes of the stage's virtual tree, and where a staged file's bytes come from.
+"""The nodes of the stage's virtual tree.
 
 Owns the data only; `stage.py` decides what changes. Nodes belong to an epoch (a program's layer):
 a node of an older epoch is copied before it is changed, so an older root stays what it was and
@@ -7,52 +7,13 @@ dropping a layer is one assignment. Thread: that of the stage.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import os
 import stat
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
-from sandbox.blobs import CHUNK_BYTES, BlobStore, Tail
 from sandbox.changeset import Base, Evidence
+from sandbox.contents import Content
 from sandbox.disk_names import is_placeholder
-
-
-@dataclass(frozen=True, slots=True)
-class DiskContent:
-    """Bytes that are still in a file on the disk, at `path` as it was when the stage looked."""
-
-    path: str
-    base: Base
-
-    @property
-    def size_bytes(self) -> int:
-        return self.base.size_bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """Bytes in the blob store."""
-
-    sha256: str
-    size_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """`base` followed by the first `tail_bytes` of `tail`: appending copies nothing."""
-
-    base: DiskContent | Blob | None
-    tail: Tail
-    tail_bytes: int
-
-    @property
-    def size_bytes(self) -> int:
-        return (self.base.size_bytes if self.base else 0) + self.tail_bytes
-
-
-Content = DiskContent | Blob | Chain
 
 
 @dataclass(slots=True)
@@ -144,69 +105,3 @@ def base_of(st: os.stat_result, *, sha256: str | None = None) -> Base:
         links=st.st_nlink,
         placeholder=is_placeholder(st),
     )
-
-
-def open_content(content: Content, blobs: BlobStore) -> BinaryIO:
-    """A read-only stream over a file's bytes, wherever they are."""
-    match content:
-        case DiskContent(path=path):
-            return open(path, "rb")  # noqa: PTH123 - a path with surrogates, as os gives it
-        case Blob(sha256=sha256):
-            return blobs.open(sha256)
-        case Chain(base=base, tail=tail, tail_bytes=tail_bytes):
-            if base is None and tail_bytes < io.DEFAULT_BUFFER_SIZE:
-                return io.BytesIO(tail.read(0, tail_bytes))
-            first = open_content(base, blobs) if base else io.BytesIO()
-            limit = base.size_bytes if base else 0
-            return io.BufferedReader(_ChainReader(first, limit, tail, tail_bytes))
-
-
-def digest_of(content: Content, blobs: BlobStore) -> str:
-    """The sha256 (hex) of a file's bytes, wherever they are."""
-    if isinstance(content, Blob):
-        return content.sha256
-    hasher = hashlib.sha256()
-    with open_content(content, blobs) as stream:
-        while chunk := stream.read(CHUNK_BYTES):
-            hasher.update(chunk)
-    return hasher.hexdigest()
-
-
-class _ChainReader(io.RawIOBase):
-    """Reads `limit` bytes of `first`, then a tail; seekable, so that archives can be read."""
-
-    def __init__(self, first: BinaryIO, limit: int, tail: Tail, tail_bytes: int) -> None:
-        self._first = first
-        self._limit = limit
-        self._tail = tail
-        self._size = limit + tail_bytes
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
-        self._at = max(0, start + offset)
-        return self._at
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride] - the stub's Buffer type has no length
-        wanted = min(len(buffer), max(0, self._size - self._at))
-        if wanted == 0:
-            return 0
-        if self._at < self._limit:
-            self._first.seek(self._at)
-            data = self._first.read(min(wanted, self._limit - self._at))
-        else:
-            start = self._at - self._limit
-            data = self._tail.read(start, start + wanted)
-        buffer[: len(data)] = data
-        self._at += len(data)
-        return len(data)
-
-    def close(self) -> None:
-        self._first.close()
-        super().close()

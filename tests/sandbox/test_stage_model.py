@@ -39,6 +39,9 @@ data = st.binary(max_size=4)
 operation = st.one_of(
     st.tuples(st.just("write"), path, data),
     st.tuples(st.just("append"), path, data),
+    st.tuples(st.just("patch"), path, st.integers(0, 6), data),
+    st.tuples(st.just("patch"), path, st.integers(0, 6), data),
+    st.tuples(st.just("truncate"), path, st.integers(0, 6)),
     st.tuples(st.just("mkdir"), path),
     st.tuples(st.just("unlink"), path),
     st.tuples(st.just("rmdir"), path),
@@ -79,8 +82,20 @@ def on_disk(folder: Path, step: tuple[object, ...]) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             shutil.copystat(at, target)
-        case "chmod":
-            at.chmod(int(str(step[2])))
+        case _:
+            change_in_part(at, step)
+
+
+def change_in_part(at: Path, step: tuple[object, ...]) -> None:
+    """Write into a file, cut it, or change its mode."""
+    if step[0] == "chmod":
+        at.chmod(int(str(step[2])))
+    elif step[0] == "truncate":
+        os.truncate(at, int(str(step[2])))
+    else:
+        with at.open("r+b") as out:
+            out.seek(int(str(step[2])))
+            out.write(step[3])  # type: ignore[arg-type]
 
 
 def move_on_disk(source: Path, target: Path) -> None:
@@ -98,6 +113,8 @@ def on_stage(stage: Stage, step: tuple[object, ...]) -> None:
     calls: dict[str, Callable[[], object]] = {
         "write": lambda: stage.write_bytes(name, step[2]),  # type: ignore[arg-type]
         "append": lambda: stage.append_bytes(name, step[2]),  # type: ignore[arg-type]
+        "patch": lambda: stage.write_at(name, int(str(step[2])), step[3]),  # type: ignore[arg-type]
+        "truncate": lambda: stage.truncate(name, int(str(step[2]))),
         "mkdir": lambda: stage.mkdir(name, parents=False, exist_ok=False),
         "unlink": lambda: stage.unlink(name),
         "rmdir": lambda: stage.rmdir(name),
