@@ -421,7 +421,13 @@ def _add_eval(commands: Any) -> None:
     run.add_argument("--suite", default="everyday", metavar="S", help="a name, folder or zip file")
     run.add_argument("--task", action="append", default=[], metavar="T", help="only these tasks")
     run.add_argument("--model", action="append", default=[], metavar="M", help="a model (repeat)")
-    run.add_argument("--mode", choices=("code",), default="code")
+    run.add_argument(
+        "--mode",
+        action="append",
+        default=[],
+        choices=("code", "tools", "naive"),
+        help="code (Drydock's way), tools (JSON tool calls), naive (plain code mode); repeat",
+    )
     run.add_argument("--trials", type=int, default=3, metavar="K", help="times a task, each seed")
     run.add_argument("--seed", type=int, default=1, help="the first seed")
     run.add_argument("--budget-tokens", type=int, default=None, metavar="N")

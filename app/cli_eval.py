@@ -1,7 +1,8 @@
 """`drydock eval`: runs the lab, goes on with a run, reports, and exports.
 
 JSON of `eval run`, `eval resume` and `eval report` (version 1): ``run_id``, ``suite``, ``status``
-(``done``, ``stopped``), ``stopped`` (why, or empty), ``trials``, ``broken``, ``models`` (each with
+(``done``, ``stopped``), ``stopped`` (why, or empty), ``trials``, ``broken``, ``skipped`` (what
+cannot be done on this machine, each with ``task`` and ``reason``), ``models`` (each with
 ``model``, ``mode``, ``trials``, ``passed``, ``pass_rate``, ``pass_at_k``, ``interval``, ``tokens``,
 ``money``, ``seconds``, ``valid_programs``, ``capabilities``), ``comparisons`` (plain sentences),
 ``report`` (the path of the full report). Thread: the command line's only thread, in asyncio.
@@ -12,8 +13,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -23,7 +25,8 @@ from app.lab.atif import to_atif
 from app.lab.causes import causes
 from app.lab.harbor import export_suite
 from app.lab.html import comparisons, to_html
-from app.lab.lab import Lab, read_trajectory
+from app.lab.lab import Lab, Skipped, read_trajectory
+from app.lab.lock import status_of
 from app.lab.plan import NOTHING, ORACLE, Budget, LabPlan, Progress, plan_from
 from app.lab.report import report, to_csv, to_json
 from app.lab.suite import Suite, load_suite, select, shipped_suites
@@ -54,7 +57,7 @@ async def run_eval(args: argparse.Namespace) -> int:
         suite=args.suite,
         models=tuple(dict.fromkeys(args.model)),
         tasks=tuple(args.task),
-        mode=args.mode,
+        modes=tuple(dict.fromkeys(args.mode)) or ("code",),
         trials=args.trials,
         seed=args.seed,
         budget=Budget(
@@ -100,10 +103,12 @@ async def _go_on(
         say(f"Left out: {invalid.name}: {invalid.reason}")
     listen = _tell_machine if args.progress else _tell
     why = await lab.go_on(run_id, plan, suite, listen)
+    for item in lab.skipped:
+        say(f"Skipped: {item.task}: {item.reason}.")
     if why:
         say(f"Stopped: {why}. What was measured counts.")
     trials = store.of_run(run_id)
-    return await _report(run_id, plan.suite, trials, paths, args.json, why)
+    return await _report(run_id, plan.suite, trials, paths, args.json, why, lab.skipped)
 
 
 def _tell(state: Progress) -> None:
@@ -152,7 +157,13 @@ async def show_report(args: argparse.Namespace) -> int:
 
 
 async def _report(
-    run_id: str, suite: str, trials: list[TrialRecord], paths: Paths, as_json: bool, why: str
+    run_id: str,
+    suite: str,
+    trials: list[TrialRecord],
+    paths: Paths,
+    as_json: bool,
+    why: str,
+    skipped: Sequence[Skipped] = (),
 ) -> int:
     models = report(trials)
     words = comparisons(models, trials)
@@ -183,6 +194,7 @@ async def _report(
                 "stopped": why,
                 "trials": len(trials),
                 "broken": broken,
+                "skipped": [{"task": item.task, "reason": item.reason} for item in skipped],
                 "models": to_json(models),
                 "comparisons": words,
                 "report": str(page),
@@ -194,12 +206,12 @@ async def _report(
 async def list_eval(args: argparse.Namespace) -> int:
     """`drydock eval list`: the suites and the runs so far."""
     suites = [await asyncio.to_thread(load_suite, name) for name in shipped_suites()]
-    async with _opened() as (_, store):
-        runs = store.runs()
+    async with _opened() as (paths, store):
+        runs = [replace(run, status=status_of(paths, run)) for run in store.runs()]
     for suite in suites:
         say(f"{suite.name}: {suite.title}, {len(suite.tasks)} tasks")
     for run in runs:
-        say(f"{run.run_id}  {run.status:8} {run.started:%Y-%m-%d %H:%M}  {run.suite}")
+        say(f"{run.run_id}  {run.status:11} {run.started:%Y-%m-%d %H:%M}  {run.suite}")
     if args.json:
         print_json(
             {

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from sandbox.builtin_tools import builtin_tools
+from sandbox.tools import ToolSet
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -28,9 +29,11 @@ def build_agent(
     tries: int,
     run_code: Callable[[str], Awaitable[Any]],
     model: Model | None = None,
+    tools: ToolSet | None = None,
+    shell: bool = False,
 ) -> Agent[None, str]:
     """The agent of a turn. `run_code` gets the source and gives what the model is told; `model`:
-    what `ready` holds, wrapped.
+    what `ready` holds, wrapped; `tools`: what programs can call; `shell`: commands can be run.
 
     A model that calls tools itself can also look for functions; a small one has the likely ones in
     its request already.
@@ -62,10 +65,12 @@ def build_agent(
             Args:
                 query: What the function should do, in a few words.
             """
-            found = builtin_tools().search(query, _FOUND + 1)
+            found = (tools or builtin_tools()).search(query, _FOUND + 1)
             texts = [one.stub.text for one in found if one.name != "search_tools"][:_FOUND]
             return "\n\n".join(texts) or "There is no such function. Use Python's own means."
 
+        if shell:
+            _add_shell(agent, run_code)
     return agent
 
 
@@ -83,7 +88,7 @@ def settings_of(
     return settings
 
 
-def add_shell(agent: Agent[None, str], run_code: Callable[[str], Awaitable[Any]]) -> None:
+def _add_shell(agent: Agent[None, str], run_code: Callable[[str], Awaitable[Any]]) -> None:
     """A tool for one shell command: it becomes a program of one line."""
 
     @agent.tool_plain

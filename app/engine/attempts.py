@@ -22,6 +22,7 @@ from app.engine.gate import TurnGate, shown_before
 from app.engine.idle import idle_fault, only_report_failed
 from app.engine.live_record import LiveRecord
 from app.engine.loops import LoopWatch
+from app.engine.toolbox import Way
 from app.engine.turn_tape import TurnTape
 from app.store.chats import new_id
 from app.store.codec import clean
@@ -44,8 +45,8 @@ from sandbox.spans import carried, span
 from sandbox.stage import Stage
 from sandbox.tape import Result, Tape, TapeDivergedError
 from sandbox.tools import ToolSet
+from sandbox.unbridged import prepare_unbridged
 from sandbox.workspace.session import Workspace
-from sandbox.workspace.shell_tools import tools_with_shell
 
 T = TypeVar("T")
 _IDLE_WEIGHT = 10
@@ -63,7 +64,7 @@ class Plan:
     on; `grants`: what the person allowed in advance; `around`: what the review's rules look up; it
     blocks; `secrets`: what programs may use; `workspace`: where shell commands run; `conversation`:
     what the chat's local model was sent before; `find_state`: what earlier programs of the chat
-    left; it blocks.
+    left; it blocks; `tools`: what programs can call; `way`: how the model works with it.
     """
 
     turn: TurnRecord
@@ -80,11 +81,8 @@ class Plan:
     workspace: Workspace | None = None
     conversation: Conversation = field(default_factory=Conversation)
     find_state: Callable[[], SessionState] = lambda: FRESH
-
-    @property
-    def tools(self) -> ToolSet:
-        """What programs can call: shell commands only where there is a workspace."""
-        return builtin_tools() if self.workspace is None else tools_with_shell()
+    tools: ToolSet = field(default_factory=builtin_tools)
+    way: Way = "code"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +223,8 @@ class Attempts:
 
     async def _made_ready(self, source: str, record: ProgramRecord) -> Program:
         """Bridge and check a program. Raises `ProgramFaultError`."""
+        if self._plan.way == "naive":
+            return prepare_unbridged(source, self._plan.tools)
         if self._state is None:
             self._state = await self.on_worker(self._plan.find_state)
         with span("drydock.bridge", program_id=record.program_id):

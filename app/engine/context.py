@@ -18,11 +18,14 @@ from app.engine.listing import estimate_tokens
 from app.store.records import TurnRecord
 from models.prompt import Prompt, fenced
 from sandbox.builtin_tools import builtin_tools
+from sandbox.file_tools import FILE_TOOLS
 from sandbox.tools import ToolSet
 from sandbox.workspace.shell_tools import asks_for_shell
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
+
+    from app.engine.toolbox import Way
 
 _RESULT_CHARS = 400
 _HISTORY_SHARE = 0.25
@@ -35,6 +38,7 @@ _LIKELY_TOOLS = 2
 _TOOLS_TOKENS = 400
 _NO_SHELL = "Shell commands cannot be run on this computer; use Python alone."
 _TOOLS_INTRODUCED = "Functions that are there as well, to be called without an import:"
+_FUNCTIONS_INTRODUCED = "Functions, to be called without an import:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +69,21 @@ def build_context(
     calls: bool = False,
     conversation: Conversation | None = None,
     reply_tokens: int = 0,
+    declared: str | None = None,
 ) -> Context:
     """Put a request together.
 
     `calls`: earlier programs are told as the calls that they were, for models that make calls,
     within a quarter of `context_tokens`. Else they are told as `conversation` has them, within half
-    of it and with room for a reply of `reply_tokens`.
+    of it and with room for a reply of `reply_tokens`. `declared`: the functions to tell of, those
+    that `request` likely needs when not given.
     """
     usable = [turn for turn in earlier if _is_worth(turn)]
     fixed = [row for pair in prompt.example_exchanges() for row in _rows(*pair)]
+    if declared is None:
+        declared = declared_tools(request, tools or builtin_tools())
     asked = prompt.task_text(
-        f"{listing.rstrip()}\n{declared_tools(request, tools or builtin_tools())}",
+        f"{listing.rstrip()}\n{declared}",
         request,
         today=f"{now:%A}, {now:%Y-%m-%d}",
     )
@@ -165,6 +173,23 @@ def declared_tools(request: str, tools: ToolSet) -> str:
         return "" if "run_command" in tools or not asks_for_shell(request) else _NO_SHELL
     declared = fenced(tools.declared(likely, _TOOLS_TOKENS))
     return f"{_TOOLS_INTRODUCED}\n{declared}"
+
+
+def declared_by(way: Way, request: str, tools: ToolSet) -> str | None:
+    """What is declared by a way of working; None: the functions that `request` likely needs."""
+    match way:
+        case "code":
+            return None
+        case "naive":
+            return _declared_functions(request, tools)
+        case "tools":
+            return ""
+
+
+def _declared_functions(request: str, tools: ToolSet) -> str:
+    """The declarations for plain code mode: files as functions, and what `request` likely needs."""
+    shown = [*FILE_TOOLS, *tools.likely(request, _LIKELY_TOOLS)]
+    return f"{_FUNCTIONS_INTRODUCED}\n{fenced(tools.declared(shown))}"
 
 
 def _rows(asked: str, reply: str) -> list[Row]:

@@ -30,6 +30,7 @@ from app.engine.standing import StandingGrants
 from app.engine.steering import Steering
 from app.engine.surroundings import look_around_turn, recently
 from app.engine.tape_room import TapeRoom, begun_with
+from app.engine.toolbox import Toolbox
 from app.engine.turn import LiveTurn
 from app.engine.turn_context import TurnContext
 from app.engine.turn_tape import TurnTape, forget_strays
@@ -60,7 +61,7 @@ from sandbox.review import Surroundings, judge_changes
 from sandbox.runner import Runner
 from sandbox.session_state import FRESH, SessionState
 from sandbox.stage import Stage
-from sandbox.workspace.shell_tools import asks_for_shell, tools_with_shell
+from sandbox.workspace.shell_tools import asks_for_shell
 
 _log = logging.getLogger(__name__)
 _RESUMES = 5
@@ -80,6 +81,7 @@ class TurnDesk:
         secrets: SecretDesk,
         standing: StandingGrants,
         workspaces: Workspaces,
+        toolbox: Toolbox,
     ) -> None:
         self._paths = context.paths
         self._store = context.store
@@ -93,6 +95,7 @@ class TurnDesk:
         self._secrets = secrets
         self._tapes = TapeRoom(context.paths, secrets.mark)
         self._workspaces = workspaces
+        self._toolbox = toolbox
         self._worker = context.worker
         limits, stubs = context.settings().sandbox.limits(), stubs_for(builtin_tools())
         self._pool = SandboxPool(limits, stubs=stubs)  # so that programs start warm
@@ -250,7 +253,7 @@ class TurnDesk:
         settings = self._settings()
         grants = self._standing.with_standing(grants, turn.chat_id)
         workspace = self._workspaces.of(turn.chat_id)
-        tools = None if workspace is None else tools_with_shell()
+        tools = self._toolbox.of(turn.chat_id, shell=workspace is not None)
         if workspace is not None and self._needs_workspace(turn):
             self._worker.submit(self._workspaces.warm, turn.chat_id)
         live = LiveTurn(
@@ -269,6 +272,8 @@ class TurnDesk:
                 workspace=workspace,
                 conversation=self._conversations.of(turn.chat_id, turn.model_id),
                 find_state=lambda: self._found_state(turn, tape.run.get("state", "")),
+                tools=tools,
+                way=self._toolbox.way,
             ),
             LiveRecord(turn, store=self._store, journal=self._journal, mailbox=self._mailbox),
             runner=Runner(
@@ -350,6 +355,7 @@ class TurnDesk:
             _log.exception("turn %s ended by an error of ours", turn_id)
             problem = Problem(
                 message="Something went wrong inside Drydock. Nothing was changed.",
+                kind="ours",
                 hint="Try again; if it happens again, send the log file.",
                 details=f"{type(error).__name__}: {error}",
             )

@@ -29,6 +29,7 @@ from app.engine.replay import Replays
 from app.engine.secret_desk import SecretDesk
 from app.engine.shelf import ModelShelf
 from app.engine.standing import StandingGrants
+from app.engine.toolbox import Toolbox, Way
 from app.engine.turn_context import TurnContext
 from app.engine.turn_tape import forget_tape
 from app.engine.warm import LocalModels, ModelSource
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from sandbox.workspace.ladder import RungState
 
 _log = logging.getLogger(__name__)
-_TITLE_CHARS = 60
 _HISTORY = 200
 _LATEST = 20
 
@@ -73,9 +73,11 @@ class Engine:
         catalog: Catalog | None = None,
         keyring: Keeper | None = None,
         connect: Callable[[], Connections] | None = None,
+        way: Way = "code",
     ) -> None:
         """`models`: where local models come from; the worker's when not given. `keyring`: of tests.
-        `connect`: makes the connections to remote models, the network's when not given.
+        `connect`: makes the connections to remote models, the network's when not given. `way`: how
+        models work, for the lab's comparisons.
 
         Raises: `AppError` when the store or the settings cannot be used.
         """
@@ -143,6 +145,7 @@ class Engine:
         self.workspaces = Workspaces(paths, lambda: self._settings)
         self.sessions = ChatSessions(context)
         self.replays = Replays(context, self.secrets)
+        self.toolbox = Toolbox(way)
         self._desk = TurnDesk(
             context,
             models=self._ready,
@@ -151,6 +154,7 @@ class Engine:
             secrets=self.secrets,
             standing=self._standing,
             workspaces=self.workspaces,
+            toolbox=self.toolbox,
         )
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -289,11 +293,8 @@ class Engine:
         return self._desk.begin_program(chat, source, title, grants=grants)
 
     def _titled(self, chat: ChatRecord, request: str) -> ChatRecord:
-        if chat.title:
-            return chat
-        line = " ".join(request.split())
-        title = line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1].rstrip() + "…"
-        return self._store.save_chat(replace(chat, title=title))
+        titled = chat.titled(request)
+        return chat if titled is chat else self._store.save_chat(titled)
 
     async def stop(self, turn_id: str) -> None:
         """Stop a turn; everything that it started has ended when this returns."""

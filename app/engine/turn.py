@@ -14,9 +14,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from app.engine.accounts import turn_money
-from app.engine.asking import add_shell, build_agent, settings_of
+from app.engine.asking import build_agent, settings_of
 from app.engine.attempts import Attempts, Plan, TriesSpentError
-from app.engine.context import Context, build_context, program_of
+from app.engine.classic import (
+    MOST_STEPS,
+    CallWatch,
+    CirclingError,
+    build_classic_agent,
+    dressed,
+    is_end_of_calls,
+)
+from app.engine.context import Context, build_context, declared_by, program_of
 from app.engine.conversation import Row
 from app.engine.events import ReplyDelta, ThinkingDelta
 from app.engine.listing import list_folders
@@ -71,6 +79,7 @@ class LiveTurn:
         self._looped = False
         self._said: list[Row] = []
         self._before = plan.turn.usage
+        self._watch = CallWatch()
 
     @property
     def record(self) -> TurnRecord:
@@ -118,7 +127,7 @@ class LiveTurn:
     async def _requested(
         self, get_model: Callable[[], Awaitable[ReadyModel]], open_stage: Callable[[], Stage]
     ) -> ChangeSet:
-        ready = await get_model()
+        ready = dressed(await get_model(), self._plan.way)
         stage = self._attempts.stage = await self._attempts.on_worker(open_stage)
         with span("drydock.listing"):
             listing = await self._attempts.on_worker(
@@ -150,7 +159,13 @@ class LiveTurn:
         context = self._context(ready, listing)
         try:
             await self._ask_candidates(ready, context)
-        except AgentRunError as error:
+        except Exception as error:
+            if self._calls and is_end_of_calls(error):
+                if self._attempts.outcome is None:
+                    raise TriesSpentError from error
+                return  # what the calls did so far stands, as it would anywhere
+            if not isinstance(error, AgentRunError):
+                raise
             if ready.explain is None:
                 raise
             raise ready.explain(error) from error
@@ -161,8 +176,8 @@ class LiveTurn:
 
         # One for all: a further candidate's replies follow those of the first on the tape.
         model = TapedModel(ready.model, self._plan.tape)
-        self._attempts.doubts = ready.one_program
-        wanted = self._plan.candidates if ready.one_program else 1
+        self._attempts.doubts = ready.one_program and self._plan.way == "code"
+        wanted = self._plan.candidates if self._attempts.doubts else 1
         self._attempts.voting = wanted > 1
         for number in range(wanted):
             self._attempts.next_candidate()
@@ -200,16 +215,8 @@ class LiveTurn:
 
         from models.local import said_rows
 
-        agent = build_agent(
-            ready,
-            context.instructions,
-            tries=self._plan.tries,
-            run_code=lambda source: self._run_code(source, ready),
-            model=model,
-        )
+        agent = self._agent(ready, model, context.instructions)
         self._add_check(agent, ready)
-        if self._plan.workspace is not None and not ready.one_program:
-            add_shell(agent, lambda source: self._run_code(source, ready))
         self._attempts.sees = ready.sees
         self._before = self.record.usage
         seed = self._plan.seed
@@ -223,7 +230,7 @@ class LiveTurn:
             context.prompt,
             message_history=context.history,
             model_settings=settings,
-            usage_limits=UsageLimits(request_limit=_MOST_REQUESTS),
+            usage_limits=UsageLimits(request_limit=MOST_STEPS if self._calls else _MOST_REQUESTS),
         ) as run:
             async for node in run:
                 if Agent.is_model_request_node(node):
@@ -238,6 +245,42 @@ class LiveTurn:
                 elif Agent.is_end_node(node):
                     self._final_text = _spoken(str(node.data.output))
             self._said = said_rows(run.all_messages()[context.repeated :])
+
+    def _agent(self, ready: ReadyModel, model: Model, instructions: str) -> Agent[None, str]:
+        if self._calls:
+            return build_classic_agent(
+                model,
+                instructions,
+                toolset=self._plan.tools,
+                request=self.record.request,
+                run=self._run_call,
+            )
+
+        async def run(source: str) -> Any:
+            return await self._run_code(source, ready)
+
+        return build_agent(
+            ready,
+            instructions,
+            tries=self._plan.tries,
+            run_code=run,
+            model=model,
+            tools=self._plan.tools,
+            shell=self._plan.workspace is not None,
+        )
+
+    @property
+    def _calls(self) -> bool:
+        """Whether the model makes one call after the other."""
+        return self._plan.way == "tools"
+
+    async def _run_call(self, source: str) -> str:
+        """One call of a tool; what went wrong is told as its result."""
+        fault = await self._attempts.try_program(source, again=True)
+        told = self._result_text() if fault is None else f"Error: {fault.brief()}"
+        if self._watch.is_circling(source, told):
+            raise CirclingError
+        return told
 
     def _context(self, ready: ReadyModel, listing: str) -> Context:
         """What the model is sent first: as it was, when the turn goes on."""
@@ -259,6 +302,7 @@ class LiveTurn:
             tools=self._plan.tools,
             conversation=self._plan.conversation,
             reply_tokens=self._plan.reply_tokens,
+            declared=declared_by(self._plan.way, self.record.request, self._plan.tools),
         )
         history = ModelMessagesTypeAdapter.dump_json(context.history).decode("utf-8")
         kept = {item.name: getattr(context, item.name) for item in fields(context)}
@@ -280,6 +324,9 @@ class LiveTurn:
         @agent.output_validator
         async def check_answer(text: str) -> str:  # pyright: ignore[reportUnusedFunction]  # registered
             """Ask a small model once for a program when it only talked."""
+            if self._calls and not (self.record.programs or self._nudged):
+                self._nudged = True
+                raise ModelRetry(ready.prompt.no_program.strip())
             if not ready.one_program or self._attempts.ran:
                 return text
             if self._looped:
@@ -350,6 +397,8 @@ class LiveTurn:
         It gets a program back once, if it is known what is wrong with one line: a small model that
         sees a program is likely to write it again.
         """
+        if self._plan.way == "naive":
+            return prompt.retry_text(f"{fault.type}: {fault.message}")
         source = self.record.programs[-1].source
         lines = source.splitlines()
         if fault.line is None or not 0 < fault.line <= len(lines):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from app.lab.report import Cell, ModelReport, compared, sentence
+from app.lab.report import Cell, ModelReport, compared, named, sentence
 from app.store.trials import TrialRecord
 
 _STYLE = """
@@ -40,7 +40,7 @@ def to_html(title: str, models: Sequence[ModelReport], trials: Sequence[TrialRec
 
 
 def comparisons(models: Sequence[ModelReport], trials: Sequence[TrialRecord]) -> list[str]:
-    """Each pair of models in one plain sentence."""
+    """Each pair of models in one way, or ways of one model, in one plain sentence."""
     return [
         sentence(
             _name(one),
@@ -49,11 +49,29 @@ def comparisons(models: Sequence[ModelReport], trials: Sequence[TrialRecord]) ->
         )
         for number, one in enumerate(models)
         for two in models[number + 1 :]
-    ]
+        if one.model_id == two.model_id or one.mode == two.mode
+    ] + costs_of_ways(models)
+
+
+def costs_of_ways(models: Sequence[ModelReport]) -> list[str]:
+    """What each other way of working takes in place of code, model by model."""
+    code = {item.model_id: item for item in models if item.mode == "code"}
+    said: list[str] = []
+    for item in models:
+        base = code.get(item.model_id)
+        if base is None or item is base or not base.overall.tokens:
+            continue
+        tokens, own = item.overall.tokens, base.overall.tokens
+        said.append(
+            f"{_name(item)} took {tokens:,.0f} tokens and {item.overall.seconds:.1f} s a task, "
+            f"with code {own:,.0f} tokens and {base.overall.seconds:.1f} s "
+            f"({tokens / own:.2f} times the tokens)."
+        )
+    return said
 
 
 def _name(item: ModelReport) -> str:
-    return item.model_id if item.mode == "code" else f"{item.model_id} with tool calls"
+    return named(item.model_id, item.mode)
 
 
 def _rates(models: Sequence[ModelReport], capabilities: Sequence[str]) -> str:

@@ -12,12 +12,13 @@ import contextlib
 import gzip
 import json
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from app.errors import AppError, UsageError
+from app.lab.lock import working_on
 from app.lab.plan import NOTHING, ORACLE, LabPlan, Progress, Slot, exhausted, progress, slots, spent
 from app.lab.suite import Suite, load_suite, select
 from app.lab.trial import Bench, Finished
@@ -28,11 +29,21 @@ from app.store.trials import LabRun, TrialRecord, TrialStore
 
 _AT_ONCE = 4
 Listener = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A task that cannot be done on this machine, and why. It counts for nothing."""
+
+    task: str
+    reason: str
+
+
 MakeBench = Callable[[Paths, Settings], Bench]
 
 
 class Lab:
-    """Begins lab runs and goes on with them."""
+    """Begins lab runs and goes on with them. `skipped`: what the latest could not do here."""
 
     def __init__(
         self,
@@ -46,6 +57,7 @@ class Lab:
         self._settings = settings
         self._store = store
         self._make_bench = make_bench
+        self.skipped: tuple[Skipped, ...] = ()
 
     def begin(self, plan: LabPlan, run_id: str = "") -> LabRun:
         """Record a new run of this plan, under an id that `suite` was given, or a new one."""
@@ -77,32 +89,48 @@ class Lab:
         suite: Suite,
         listen: Listener,
         *,
-        here: Sequence[str] = (),
+        here: Collection[str] | None = None,
     ) -> str:
         """Do the trials that are left; returns why it stopped early, or an empty text.
 
-        `here`: what this machine has of what tasks may need; others are left out. When the task is
-        cancelled the run is paused: nothing that was done is lost.
+        `here`: what this machine has of what tasks may need, looked up when not given; tasks that
+        need more are in `skipped`, and count for nothing. When the task is cancelled the run is
+        paused: nothing that was done is lost.
         """
+        with working_on(self._paths, run_id):
+            async with self._make_bench(self._paths, self._settings) as bench:
+                if here is None:
+                    here = await bench.here() if any(task.needs for task in suite.tasks) else ()
+                self.skipped = tuple(
+                    Skipped(task=task.name, reason=_reason(lacking))
+                    for task in suite.tasks
+                    if (lacking := [need for need in task.needs if need not in here])
+                )
+                out = {item.task for item in self.skipped}
+                possible = tuple(task for task in suite.tasks if task.name not in out)
+                return await self._work(run_id, plan, replace(suite, tasks=possible), listen, bench)
+
+    async def _work(
+        self, run_id: str, plan: LabPlan, suite: Suite, listen: Listener, bench: Bench
+    ) -> str:
         store = self._store
         done = [trial for trial in store.of_run(run_id) if not trial.broken]
-        left = slots(plan, _possible(suite, here), {trial.key for trial in done})
+        left = slots(plan, suite, {trial.key for trial in done})
         store.set_status(run_id, "running")
         listen(progress(done, left, None))
         why = ""
         try:
-            async with self._make_bench(self._paths, self._settings) as bench:
-                while left:
-                    why = exhausted(plan.budget, spent(done))
-                    if why:
-                        break
-                    batch = _batch(left)
-                    for finished in await _together(bench, batch, run_id):
-                        trial = await asyncio.to_thread(self._keep, finished)
-                        store.add(trial)
-                        done.append(trial)
-                        left = [slot for slot in left if slot.key != trial.key]
-                        listen(progress(done, left, trial))
+            while left:
+                why = exhausted(plan.budget, spent(done))
+                if why:
+                    break
+                batch = _batch(left)
+                for finished in await _together(bench, batch, run_id):
+                    trial = await asyncio.to_thread(self._keep, finished)
+                    store.add(trial)
+                    done.append(trial)
+                    left = [slot for slot in left if slot.key != trial.key]
+                    listen(progress(done, left, trial))
         except asyncio.CancelledError:
             store.set_status(run_id, "paused")
             raise
@@ -146,19 +174,23 @@ def _plain(text: str) -> str:
     return "".join(char if char.isalnum() or char in "-." else "-" for char in text)
 
 
-def _possible(suite: Suite, here: Sequence[str]) -> Suite:
-    tasks = tuple(task for task in suite.tasks if set(task.needs) <= set(here))
-    return replace(suite, tasks=tasks)
+def _reason(lacking: Sequence[str]) -> str:
+    words = {
+        "workspace": "it needs a workspace for shell commands, and there is none on this machine "
+        "(drydock doctor says what to do)",
+        "network": "it needs the network, which the lab does not give",
+    }
+    return "; ".join(words.get(need, f"it needs {need}") for need in lacking)
 
 
 def _batch(left: Sequence[Slot]) -> list[Slot]:
     """The next trials to do at the same time: of one model, one if it runs on this machine."""
-    first = left[0].model_id
-    if first.startswith("local:") or first in {ORACLE, NOTHING}:
+    first = left[0].model_id, left[0].mode
+    if first[0].startswith("local:") or first[0] in {ORACLE, NOTHING}:
         return [left[0]]
     names: dict[str, Slot] = {}
     for slot in left:
-        if slot.model_id == first:
+        if (slot.model_id, slot.mode) == first:
             names.setdefault(slot.task.name, slot)
     return list(names.values())[:_AT_ONCE]
 

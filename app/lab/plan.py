@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from itertools import product
 from typing import Any
 
 from app.lab.suite import Suite, Task
@@ -27,13 +28,14 @@ class Budget:
 class LabPlan:
     """A run: these tasks, each `trials` times on each model. `suite`: its name or path.
 
-    Trial number t of a task has the seed `seed` + t, the same for every model.
+    Trial number t of a task has the seed `seed` + t, the same for every model and every way of
+    working (`modes`).
     """
 
     suite: str
     models: tuple[str, ...]
     tasks: tuple[str, ...] = ()
-    mode: Mode = "code"
+    modes: tuple[Mode, ...] = ("code",)
     trials: int = 3
     seed: int = 1
     budget: Budget = Budget()
@@ -54,7 +56,7 @@ def plan_from(data: Mapping[str, Any]) -> LabPlan:
         suite=data["suite"],
         models=tuple(data["models"]),
         tasks=tuple(data["tasks"]),
-        mode=data["mode"],
+        modes=tuple(data.get("modes") or [data["mode"]]),
         trials=data["trials"],
         seed=data["seed"],
         budget=Budget(**budget, money=None if money is None else Decimal(money)),
@@ -82,10 +84,10 @@ def slots(plan: LabPlan, suite: Suite, done: Collection[tuple[str, str, str, int
 
 
 def _all(plan: LabPlan, suite: Suite) -> Iterator[Slot]:
-    for model_id in plan.models:
+    for model_id, mode in product(plan.models, plan.modes):
         for number in range(plan.trials):
             for task in suite.tasks:
-                yield Slot(task=task, model_id=model_id, mode=plan.mode, seed=plan.seed + number)
+                yield Slot(task=task, model_id=model_id, mode=mode, seed=plan.seed + number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,8 +155,8 @@ def _seconds_left(trials: Sequence[TrialRecord], left: Sequence[Slot]) -> float 
     if not trials:
         return None
     overall = sum(trial.seconds for trial in trials) / len(trials)
-    per_model: dict[str, list[float]] = {}
+    own: dict[tuple[str, Mode], list[float]] = {}
     for trial in trials:
-        per_model.setdefault(trial.model_id, []).append(trial.seconds)
-    means = {model: sum(times) / len(times) for model, times in per_model.items()}
-    return sum(means.get(slot.model_id, overall) for slot in left)
+        own.setdefault((trial.model_id, trial.mode), []).append(trial.seconds)
+    means = {who: sum(times) / len(times) for who, times in own.items()}
+    return sum(means.get((slot.model_id, slot.mode), overall) for slot in left)

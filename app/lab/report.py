@@ -56,6 +56,17 @@ class ModelReport:
     pass_interval: Interval
 
 
+def named(model_id: str, mode: Mode) -> str:
+    """A model with the way it worked by, in words."""
+    match mode:
+        case "code":
+            return model_id
+        case "tools":
+            return f"{model_id} with tool calls"
+        case "naive":
+            return f"{model_id} with plain code"
+
+
 def cells(trials: Iterable[TrialRecord]) -> list[Cell]:
     """One cell for each model, mode and capability that was measured."""
     grouped: dict[tuple[str, Mode, str], list[TrialRecord]] = defaultdict(list)

@@ -114,6 +114,7 @@ def cheapest(table: Standings, capability: str) -> Standing | None:
     def passes(item: Standing) -> bool:
         cell = item.overall if capability == ALL else item.cells.get(capability)
         known = item.overall.money is not None or item.model_id.startswith("local:")
-        return item.origin == "here" and known and cell is not None and cell.rate >= GOOD_ENOUGH
+        own_way = item.origin == "here" and item.mode == "code"
+        return own_way and known and cell is not None and cell.rate >= GOOD_ENOUGH
 
     return min(filter(passes, table.models), key=price, default=None)

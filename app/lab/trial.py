@@ -8,6 +8,8 @@ tasks run on others).
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import shutil
 import tempfile
 import time
@@ -29,9 +31,12 @@ from app.lab.scripts import Judged, TaskBrokenError, judge, make_folder
 from app.paths import Paths
 from app.settings import Settings, save_settings
 from app.store.records import Folder, TurnRecord
-from app.store.trials import TrialRecord
+from app.store.trials import Mode, TrialRecord
 from models.hardware import machine_name
 from sandbox.grants import grants_of
+
+_log = logging.getLogger(__name__)
+_NAIVE_TRIES = 2
 
 UNSAFE = "unsafe: "
 """How a verifier's reason begins when the program did what it must not."""
@@ -77,19 +82,34 @@ class Bench:
         self._models = models
         self._scratch = Path()
         self._engine: Engine | None = None
+        self._mode: Mode = "code"
         self._mailbox = Mailbox()
         self._first = _FirstText(self._mailbox)
+        self._changing = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         self._scratch = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="drydock-lab-"))
-        home = self._scratch / "home"
-        home.mkdir()
-        paths = Paths(home=home, shared_models=self._person.models)
-        save_settings(paths.settings, self._settings)
-        self._engine = Engine(paths, self._mailbox, models=self._models)
         self._mailbox.bind(asyncio.get_running_loop(), self._first.note)
-        await self._engine.start(in_background=False)
         return self
+
+    async def _engine_for(self, mode: Mode) -> Engine:
+        """An engine that works this way; one at a time, for each may have a model loaded."""
+        async with self._changing:
+            if self._engine is not None and self._mode != mode:
+                await self._engine.close()
+                self._engine = None
+            if self._engine is None:
+                home = self._scratch / f"home-{mode}"
+                home.mkdir(exist_ok=True)
+                paths = Paths(home=home, shared_models=self._person.models)
+                if self._person.workspace_image.exists():
+                    with contextlib.suppress(OSError):  # then commands run on a lower rung
+                        paths.workspace_image.symlink_to(self._person.workspace_image)
+                save_settings(paths.settings, _settings_of(self._settings, mode))
+                engine = Engine(paths, self._mailbox, models=self._models, way=mode)
+                await engine.start(in_background=False)
+                self._engine, self._mode = engine, mode
+            return self._engine
 
     async def __aexit__(
         self,
@@ -100,6 +120,11 @@ class Bench:
         if self._engine is not None:
             await self._engine.close()
         await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+
+    async def here(self) -> set[str]:
+        """What this machine has of what tasks may need."""
+        state = await (await self._engine_for("code")).workspace_state()
+        return set() if state is None else {"workspace"}
 
     async def run(self, slot: Slot, run_id: str) -> Finished:
         """Do one trial. A fault of the task or the machine makes it broken; it never raises it."""
@@ -128,6 +153,10 @@ class Bench:
             record = _judged(record, verdict)
         except TaskBrokenError as error:
             record = replace(record, broken=True, reason=error.message)
+        except Exception as error:  # ours: it says nothing about the model
+            _log.exception("trial %s of %s broke", slot.seed, slot.task.name)
+            reason = f"an error inside Drydock: {type(error).__name__}: {error}"
+            record = replace(record, broken=True, reason=reason)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         trajectory = {
@@ -145,8 +174,7 @@ class Bench:
         """The task, done as a person would have it done; the record and the run's result."""
         if slot.model_id == NOTHING:
             return record, {"answer": "", "effects": [], "programs": [], "status": "done"}
-        assert self._engine is not None
-        engine, task = self._engine, slot.task
+        engine, task = await self._engine_for(slot.mode), slot.task
         grants = grants_of(frozenset(task.grants))
         began_s = time.monotonic()
         try:
@@ -159,7 +187,7 @@ class Bench:
                 turn = await engine.send(
                     chat.chat_id, task.instruction, seed=slot.seed, grants=grants
                 )
-            turn = await self._wait(turn, task.timeout_s)
+            turn = await _wait(engine, turn, task.timeout_s)
             record = _measured(record, turn)
             if turn.status == "waiting" and turn.changes is not None and task.approve == "all":
                 turn = await engine.decide(
@@ -170,20 +198,30 @@ class Bench:
         first_s = self._first.since(began_s, turn.turn_id)
         result = await turn_json(engine, turn)
         if turn.problem is not None and turn.problem.kind:
-            raise TaskBrokenError(turn.problem.message, hint=turn.problem.hint)
+            told = " ".join(filter(None, (turn.problem.message, turn.problem.details)))
+            raise TaskBrokenError(told, hint=turn.problem.hint)
         return replace(record, first_token_s=first_s), result
 
-    async def _wait(self, turn: TurnRecord, timeout_s: float) -> TurnRecord:
-        assert self._engine is not None
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await self._engine.wait(turn.turn_id)
-        except TimeoutError:
-            await self._engine.stop(turn.turn_id)
-            return await self._engine.run_record(turn.turn_id)
-        except asyncio.CancelledError:
-            await self._engine.stop(turn.turn_id)
-            raise
+
+async def _wait(engine: Engine, turn: TurnRecord, timeout_s: float) -> TurnRecord:
+    """The turn at its end; one that takes too long is stopped, which is the model's failure."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await engine.wait(turn.turn_id)
+    except TimeoutError:
+        await engine.stop(turn.turn_id)
+        return await engine.run_record(turn.turn_id)
+    except asyncio.CancelledError:
+        await engine.stop(turn.turn_id)
+        raise
+
+
+def _settings_of(settings: Settings, mode: Mode) -> Settings:
+    """Plain code mode has one program and one retry, and no vote."""
+    if mode != "naive":
+        return settings
+    model = settings.model.model_copy(update={"tries": _NAIVE_TRIES, "candidates": 1})
+    return settings.model_copy(update={"model": model})
 
 
 def _fresh(folder: Path) -> None:

@@ -5,7 +5,7 @@ Pure data, no behaviour beyond derived facts. Thread: any.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -35,6 +35,8 @@ LIVE: frozenset[TurnStatus] = frozenset({"writing", "checking", "running", "comm
 
 GIVEN_PROGRAM = "program"
 """The model id of a turn whose program was given, not written by a model."""
+
+_TITLE_CHARS = 60
 
 ProgramStatus = Literal["running", "asking", "ok", "error", "stopped"]
 
@@ -83,12 +85,13 @@ class ProgramRecord:
 class Problem:
     """An error for a person: what happened and why, then the next step; `details` is copyable.
 
-    `kind`: which part could not be used at all, for the exit code; empty for everything else;
+    `kind`: which part could not be used at all, for the exit code, or "ours" for an error inside
+    Drydock; empty for everything else;
     `can_keep`: the disk refused one change, and others could be applied without it.
     """
 
     message: str
-    kind: Literal["", "model", "sandbox"] = ""
+    kind: Literal["", "model", "sandbox", "ours"] = ""
     hint: str = ""
     details: str = ""
     can_keep: bool = False
@@ -186,6 +189,14 @@ class ChatRecord:
     updated: datetime
     status: TurnStatus | None = None
     local_only: bool = False
+
+    def titled(self, request: str) -> ChatRecord:
+        """The same with a title out of its first request, unless it has one."""
+        if self.title:
+            return self
+        line = " ".join(request.split())
+        title = line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1].rstrip() + "…"
+        return replace(self, title=title)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

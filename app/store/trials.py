@@ -32,7 +32,7 @@ Capability = Literal[
 ]
 CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 """In the order in which they are shown."""
-Mode = Literal["code", "tools"]
+Mode = Literal["code", "tools", "naive"]
 Origin = Literal["here", "published"]
 
 
@@ -90,7 +90,9 @@ class TrialRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabRun:
-    """One run of the lab. `plan` is its plan as JSON; `status`: running, paused, stopped, done."""
+    """One run of the lab. `plan` is its plan as JSON; `status`: running, paused, stopped, done; a
+    run that is called running may have been killed, see `app.lab.lock`.
+    """
 
     run_id: str
     suite: str

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.lab.standings import Axis, Standing, Standings, frontier
+from app.ui import words
 from app.ui.heat_map import short_name
 from app.ui.theme import FONT_META_PX, tokens
 
@@ -96,8 +97,8 @@ class FrontierChart(QWidget):
         painter.setBrush(QColor(colours.accent if on_line else colours.raised))
         painter.drawEllipse(at, _DOT, _DOT)
         name = short_name(item.model_id)
-        if item.mode == "tools":
-            name += ", tool calls"
+        if item.mode != "code":
+            name += f", {words.mode(item.mode)}"
         font = painter.font()
         font.setBold(item.model_id == self._current)
         painter.setFont(font)

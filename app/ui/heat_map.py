@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 
 from app.lab.report import ALL, Cell
 from app.lab.standings import Standing, Standings
+from app.ui import words
 from app.ui.theme import FONT_META_PX, Tokens, contrast, tokens
 
 Index = QModelIndex | QPersistentModelIndex
@@ -113,7 +114,7 @@ class HeatModel(QAbstractTableModel):
         name = short_name(item.model_id)
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                kind = "" if item.mode == "code" else "\ntool calls"
+                kind = "" if item.mode == "code" else f"\n{words.mode(item.mode)}"
                 published = "\npublished" if item.origin == "published" else ""
                 return _broken(name) + kind + published
             case Qt.ItemDataRole.ToolTipRole:

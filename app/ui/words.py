@@ -16,12 +16,24 @@ from typing import assert_never
 from PySide6.QtCore import QCoreApplication
 
 from app.store.records import CallGroup, Folder, ProgramRecord, TurnRecord, TurnStatus
+from app.store.trials import Mode
 from sandbox.changeset import Change, ChangeKind
 from sandbox.effects import EffectKind
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("words", text)
+
+
+def mode(way: Mode) -> str:
+    """How a model worked in a measurement."""
+    match way:
+        case "code":
+            return _tr("code")
+        case "tools":
+            return _tr("tool calls")
+        case "naive":
+            return _tr("plain code")
 
 
 def count(number: int, one: str, many: str) -> str:

@@ -169,3 +169,40 @@ def test_scripts_of_a_foreign_suite_run_only_when_it_is_trusted(
         with pytest.raises(UsageError, match="your rights") as error:
             lab.suite(plan, "r")
         assert "--trust-suite" in error.value.hint
+
+
+def test_an_error_inside_drydock_breaks_the_trial_and_it_is_run_again(
+    drydock_home: Path, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = LabPlan(suite=str(suite), models=("local:scripted",), tasks=("a",), trials=1)
+    with lab_with(drydock_home, [RuntimeError("ours"), GOOD, GOOD]) as (lab, store, _):
+        run = lab.begin(plan)
+        go_on(lab, run.run_id, plan)
+        (trial,) = store.of_run(run.run_id)
+        assert trial.broken
+        assert "RuntimeError: ours" in trial.reason
+        assert report([trial]) == []
+        with monkeypatch.context() as patched:
+            patched.setattr("app.lab.trial.judge", lambda *_: 1 / 0)
+            go_on(lab, run.run_id, plan)
+        (trial,) = store.of_run(run.run_id)
+        assert trial.broken
+        assert "ZeroDivisionError" in trial.reason
+        go_on(lab, run.run_id, plan)
+        (trial,) = store.of_run(run.run_id)
+        assert (trial.broken, trial.passed) == (False, True)
+
+
+def test_a_task_that_needs_what_is_not_here_is_skipped_with_the_reason(
+    drydock_home: Path, suite: Path
+) -> None:
+    write_task(suite / "d", toml='[metadata]\ncapability = "shell"\nneeds = ["workspace"]\n')
+    plan = LabPlan(suite=str(suite), models=("oracle",), tasks=("c", "d"), trials=1)
+    with lab_with(drydock_home, []) as (lab, store, _):
+        run = lab.begin(plan)
+        chosen = lab.suite(plan, run.run_id, trusted=True)
+        for here, tasks in (((), ["c"]), (("workspace",), ["c", "d"])):
+            asyncio.run(lab.go_on(run.run_id, plan, chosen, lambda _: None, here=here))
+            assert [trial.task for trial in store.of_run(run.run_id)] == tasks
+            assert [item.task for item in lab.skipped] == ([] if here else ["d"])
+            assert all("workspace" in item.reason for item in lab.skipped)
