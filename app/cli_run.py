@@ -26,6 +26,7 @@ from app.cli_ask import how_to_answer, see_questions
 from app.cli_words import (
     calls_text,
     change_lines,
+    many,
     offer_line,
     question_lines,
     review_sentence,
@@ -189,8 +190,8 @@ def _tell_next(turn: TurnRecord) -> None:
     elif turn.status == "waiting":
         say(f"Nothing is on the disk yet. Decide with: drydock runs resume {turn.turn_id}")
     elif turn.committed:
-        applied = len(turn.approved)
-        say(f"Applied {applied} changes. Take them back with: drydock runs undo {turn.turn_id}")
+        applied = many(len(turn.approved), "change")
+        say(f"Applied {applied}. Take them back with: drydock runs undo {turn.turn_id}")
     elif turn.status == "rejected":
         say("Rejected. Nothing was changed.")
 

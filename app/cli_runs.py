@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.cli import EXIT_DONE, EXIT_FAILED, print_json, say
 from app.cli_run import checked_grants, conclude, exit_code, open_engine, tell_end
-from app.cli_words import calls_text, change_lines, review_sentence, turn_line
+from app.cli_words import calls_text, change_lines, many, review_sentence, turn_line
 from app.engine.listing import size_text
 from app.engine.turn_export import export_turn
 from app.engine.turn_json import turn_json
@@ -33,8 +33,9 @@ async def list_runs(args: argparse.Namespace) -> int:
     for turn in turns:
         print(turn_line(turn))
     if kept.runs:
-        days = f"for {bounds.keep_days} days" if bounds.keep_days else "for ever"
-        say(f"Undo is kept {days}; it takes {size_text(kept.size_bytes)} for {kept.runs} runs.")
+        days = f"for {many(bounds.keep_days, 'day')}" if bounds.keep_days else "for ever"
+        runs = many(kept.runs, "run")
+        say(f"Undo is kept {days}; it takes {size_text(kept.size_bytes)} for {runs}.")
     return EXIT_DONE
 
 

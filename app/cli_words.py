@@ -142,10 +142,10 @@ def calls_text(groups: Iterable[CallGroup]) -> str:
     parts: list[str] = []
     for group in groups:
         if group.kind == "read" and group.folder:
-            parts.append(f"listed {_many(group.count, 'folder')}")
+            parts.append(f"listed {many(group.count, 'folder')}")
         else:
             noun = "secret" if group.kind == "secret" else "folder" if group.folder else "file"
-            parts.append(f"{_VERBS.get(group.kind, group.kind)} {_many(group.count, noun)}")
+            parts.append(f"{_VERBS.get(group.kind, group.kind)} {many(group.count, noun)}")
     return ", ".join(parts)
 
 
@@ -179,8 +179,9 @@ def _size(size_bytes: int | None) -> str:
 
 
 def _files(number: int) -> str:
-    return _many(number, "file")
+    return many(number, "file")
 
 
-def _many(number: int, noun: str) -> str:
+def many(number: int, noun: str) -> str:
+    """``1 file``, ``41 files``."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
