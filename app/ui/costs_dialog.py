@@ -16,10 +16,8 @@ from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
-    QFrame,
     QGridLayout,
     QLineEdit,
-    QScrollArea,
     QWidget,
 )
 
@@ -27,7 +25,7 @@ from app.settings import BudgetSettings, Settings
 from app.ui import money_words, words
 from app.ui.cost_chart import DayChart
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
-from app.ui.widgets import button, clear, column, label, row
+from app.ui.widgets import button, clear, column, label, row, scrolling
 
 if TYPE_CHECKING:
     from app.engine.places import CostView
@@ -82,11 +80,7 @@ class CostsDialog(QDialog):
         self._wrong.hide()
         layout.addWidget(self._wrong)
         layout.addStretch(1)
-        area = QScrollArea()
-        area.setProperty("role", "plain")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(page)
+        area = scrolling(page)
         outer.addWidget(area, 1)
         buttons = row()
         self._export = button(self.tr("Export as CSV"), on_click=self._choose_file)

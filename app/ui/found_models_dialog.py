@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
 from app.ui import words
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
-from app.ui.widgets import ElidedLabel, button, clear, column, frame, label, row
+from app.ui.widgets import ElidedLabel, button, clear, column, frame, label, row, scrolling
 
 if TYPE_CHECKING:
     from app.engine.shelf import Elsewhere
@@ -44,13 +44,7 @@ class FoundModelsDialog(QDialog):
         page.setProperty("role", "ground")
         self._rows = column(page, spacing=SPACE_S)
         self._rows.addWidget(label(self.tr("Looking for model files."), "muted"))
-        area = QScrollArea()
-        area.setProperty("role", "plain")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(page)
-        layout.addWidget(area, 1)
+        layout.addWidget(scrolling(page, sideways=False), 1)
         buttons = row()
         buttons.addStretch(1)
         buttons.addWidget(button(self.tr("Close"), on_click=self.close))

@@ -16,10 +16,8 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QLineEdit,
-    QScrollArea,
     QWidget,
 )
 
@@ -29,7 +27,7 @@ from app.store.records import Problem
 from app.ui import words
 from app.ui.model_card import ModelCard
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
-from app.ui.widgets import button, clear, column, label, row
+from app.ui.widgets import button, clear, column, label, row, scrolling
 
 if TYPE_CHECKING:
     from app.engine.model_status import ModelStatus
@@ -76,13 +74,7 @@ class ModelsDialog(QDialog):
         page.setProperty("role", "ground")
         self._rows = column(page, spacing=SPACE_S)
         self._rows.addWidget(label(self.tr("Looking for models."), "muted"))
-        area = QScrollArea()
-        area.setProperty("role", "plain")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(page)
-        layout.addWidget(area, 1)
+        layout.addWidget(scrolling(page, sideways=False), 1)
         self._none = label(self.tr("No model is like that. Clear the search."), "muted", wrap=True)
         self._none.hide()
         layout.addWidget(self._none)

@@ -9,11 +9,11 @@ import json
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QTabWidget, QWidget
+from PySide6.QtWidgets import QDialog, QTabWidget, QWidget
 
 from app.ui import money_words, words
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
-from app.ui.widgets import CodeBox, button, column, frame, label, row
+from app.ui.widgets import CodeBox, button, column, frame, label, row, scrolling
 
 if TYPE_CHECKING:
     from app.engine.outgoing import Outgoing
@@ -87,12 +87,7 @@ class OutgoingDialog(QDialog):
         tools = self.tr("Tools that it may call: {0}").format(", ".join(outgoing.tools) or "none")
         rows.addWidget(label(tools, "muted", wrap=True))
         rows.addStretch(1)
-        area = QScrollArea()
-        area.setProperty("role", "plain")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(page)
-        return area
+        return scrolling(page)
 
     def _plain(self, name: str, text: str) -> QWidget:
         box = CodeBox(name, max_lines=26, wrap=True)

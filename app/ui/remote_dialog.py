@@ -14,9 +14,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QDialog,
-    QFrame,
     QLineEdit,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -24,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.settings import RemoteSettings, ServerSettings, Settings
 from app.ui import words
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XS
-from app.ui.widgets import button, clear, column, frame, label, row
+from app.ui.widgets import button, clear, column, frame, label, row, scrolling
 from models.errors import ModelError
 from models.providers import COMPATIBLE, checked_address
 
@@ -60,12 +58,7 @@ class RemoteDialog(QDialog):
         page = QWidget()
         page.setProperty("role", "ground")
         self._body = column(page, spacing=SPACE_S)
-        area = QScrollArea()
-        area.setProperty("role", "plain")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(page)
-        layout.addWidget(area, 1)
+        layout.addWidget(scrolling(page), 1)
         buttons = row()
         buttons.addStretch(1)
         buttons.addWidget(button(self.tr("Close"), on_click=self.close))

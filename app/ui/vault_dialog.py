@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QFrame,
     QInputDialog,
     QLineEdit,
     QMessageBox,
-    QScrollArea,
     QWidget,
 )
 
@@ -26,7 +24,7 @@ from app.ui.secret_clipboard import CLEARED_AFTER_S, SecretClipboard
 from app.ui.secret_form import SecretForm
 from app.ui.secret_session import NewSecret, Secrets, SecretSession
 from app.ui.theme import SPACE_L, SPACE_M, SPACE_S
-from app.ui.widgets import button, clear, column, frame, label, row
+from app.ui.widgets import button, clear, column, frame, label, row, scrolling
 
 if TYPE_CHECKING:
     from app.vault.keepers import Standing
@@ -59,11 +57,7 @@ class VaultDialog(QDialog):
         page.setProperty("role", "ground")
         self._rows = column(page, spacing=SPACE_S)
         self._rows.addWidget(label(self.tr("Looking for secrets."), "muted"))
-        self._area = area = QScrollArea()
-        area.setProperty("role", "plain")
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidgetResizable(True)
-        area.setWidget(page)
+        self._area = area = scrolling(page)
         layout.addWidget(area, 1)
         self.form = SecretForm()
         self.form.chosen.connect(self._add)

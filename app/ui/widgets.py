@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -178,6 +179,18 @@ def row(parent: QWidget | None = None, *, margin: int = 0, spacing: int = SPACE_
     made.setContentsMargins(margin, margin, margin, margin)
     made.setSpacing(spacing)
     return made
+
+
+def scrolling(page: QWidget, *, sideways: bool = True) -> QScrollArea:
+    """`page` in an area that scrolls, without a frame; `sideways`: also to the right."""
+    area = QScrollArea()
+    area.setProperty("role", "plain")
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    if not sideways:
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(page)
+    return area
 
 
 def clear(layout: QLayout) -> None:
